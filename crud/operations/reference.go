@@ -58,8 +58,8 @@ An object or a patch can also be text that contains its JSON or YAML.[^text]
 
 ## YAML
 
-Documents in YAML and lists of objects mean the same as to kubectl: ` + "`yes`" + ` and ` + "`off`" + ` are booleans, ` + "`0777`" + ` is an octal number, ` + "`<<`" + ` merges objects, and an object of
-kind List stands for an operation for each of its items.[^yaml] The differences:
+Documents in YAML and lists of objects mean the same as to kubectl: ` + "`yes`" + ` and ` + "`off`" + ` are booleans, ` + "`0777`" + ` is an octal number,
+` + "`<<`" + ` merges objects, and an object of kind List stands for an operation for each of its items.[^yaml] The differences:
 
 | document | kubectl | operation file |
 |---|---|---|

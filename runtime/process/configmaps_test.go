@@ -72,7 +72,7 @@ var invalid = map[string]struct {
 		`metrics-endpoint: must be set if metrics-protocol is grpc or http/protobuf, and only then; it is "http://c.example.com:4317", and the protocol "prometheus"`,
 	},
 	"Misspelled": {
-		"config-observability", map[string]string{"metrics-protocl": "grpc"}, "metrics-protocl: unknown key (did you mean metrics-protocol?)",
+		"config-observability", map[string]string{"metric-protocol": "grpc"}, "metric-protocol: unknown key (did you mean metrics-protocol?)",
 	},
 	"PartOfAKey": {"config-observability", map[string]string{"endpoint": "http://c"}, "endpoint: unknown key (did you mean metrics-endpoint?)"},
 	"Plural": {
@@ -85,7 +85,8 @@ var invalid = map[string]struct {
 	"NoProcess":   {"config-logging", map[string]string{"loglevel": "debug"}, "loglevel: unknown key (did you mean loglevel.webhook?)"},
 	"OtherLevels": {"config-logging", map[string]string{"loglevel.controller": "INFO", "loglevel.webhook": "chatty"}, "loglevel.webhook: must be debug, "},
 	"TwoMistakes": {
-		"config-logging", map[string]string{"loglevel.controler": "info", "zap-logger-config": "{"},
+		"config-logging",
+		map[string]string{"loglevel.controler": "info", "zap-logger-config": "{"},
 		"loglevel.controler: unknown key (did you mean loglevel.controller?); the keys are loglevel.controller, loglevel.webhook, zap-logger-config\n" +
 			`zap-logger-config: must be the JSON of a zap configuration such as {"level": "info"}, not "{": unexpected EOF`,
 	},

@@ -43,7 +43,7 @@ var settings = map[string]struct {
 		[]string{"ConfigMap config-observability: tracing-sampling-rate: must be a number from 0 to 1 such as 0.1, not \"2\""},
 	},
 	"NoEndpoint": {"config-observability", map[string]string{"metrics-protocol": "grpc"}, []string{"metrics-endpoint: must be set if metrics-protocol is grpc"}},
-	"Protocl":    {"config-observability", map[string]string{"metrics-protocl": "grpc"}, []string{"metrics-protocl: unknown key (did you mean metrics-protocol?)"}},
+	"Misspelled": {"config-observability", map[string]string{"metric-protocol": "grpc"}, []string{"metric-protocol: unknown key (did you mean metrics-protocol?)"}},
 }
 
 func TestConfigWebhook_InvalidKey_IsRejected(t *testing.T) {

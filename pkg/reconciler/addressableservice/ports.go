@@ -37,7 +37,8 @@ func serviceEndpoint(service *corev1.Service, port v1.AddressPort, visibility v1
 	if visibility != v1.VisibilityPublic && !mapsPorts(service) {
 		if found.TargetPort.Type == intstr.String {
 			return endpoint{}, failures.Newf(v1.ReasonTargetPortUnknown,
-				"Service %s maps no ports, so that clients connect to targetPort %q of its port %s, and a URL needs the number; set targetPort to a number, or refer to a Service with a cluster IP",
+				"Service %s maps no ports, so that clients connect to targetPort %q of its port %s, "+
+					"and a URL needs the number; set targetPort to a number, or refer to a Service with a cluster IP",
 				service.Name, found.TargetPort.StrVal, nameOf(found))
 		}
 		number = cmp.Or(found.TargetPort.IntVal, number)
@@ -45,7 +46,8 @@ func serviceEndpoint(service *corev1.Service, port v1.AddressPort, visibility v1
 	appProtocol := cmp.Or(port.AppProtocol, ptr.Deref(found.AppProtocol, ""))
 	if appProtocol != "" && schemeOf(appProtocol) == "" {
 		return endpoint{}, failures.Newf(v1.ReasonUnsupportedProtocol,
-			"port %s of Service %s has appProtocol %q, which has no URL scheme; if clients reach it by another one, set appProtocol in spec.ports, for example to http or https",
+			"port %s of Service %s has appProtocol %q, which has no URL scheme; "+
+				"if clients reach it by another one, set appProtocol in spec.ports, for example to http or https",
 			nameOf(found), service.Name, appProtocol)
 	}
 	scheme := "http"

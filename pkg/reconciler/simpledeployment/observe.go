@@ -58,7 +58,8 @@ func selectorOf(sd *v1alpha1.SimpleDeployment) string {
 // podsOf are an object's Pods in a cache, by their names: in the order of the index, which is another one each time, two passes on the
 // same Pods would end differently, and each status update would enqueue the object again.
 func podsOf(cached observe.Lister[*corev1.Pod], owner metav1.Object) []*corev1.Pod {
-	owned := slices.DeleteFunc(cached.ByIndex(podsByOwner, owner.GetNamespace()+"/"+string(owner.GetUID())), func(pod *corev1.Pod) bool { return !owns(owner, pod) })
+	pods := cached.ByIndex(podsByOwner, owner.GetNamespace()+"/"+string(owner.GetUID()))
+	owned := slices.DeleteFunc(pods, func(pod *corev1.Pod) bool { return !owns(owner, pod) })
 	slices.SortFunc(owned, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
 	return owned
 }
