@@ -157,6 +157,7 @@ func TestPermissionRevoked_FinalizerIsKeptUntilGranted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	const group = "revoked.example.com"
+	w.ExpectErrors(t, "workers."+group+" is forbidden")
 	w.Define(t, workerCRD(group, anything, false))
 	role := w.Apply(t, "", grant(group))[0]
 	k := w.Apply(t, w.ns, worker(group, "k", withContainers))[0]

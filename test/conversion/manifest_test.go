@@ -46,7 +46,7 @@ func TestConversion_KnativeManifest_IsReadBackAtEveryVersion(t *testing.T) {
 		if diff := cmp.Diff(want, got.Object["spec"]); diff != "" {
 			t.Errorf("spec at %s (-want +got):\n%s", version, diff)
 		}
-		if url, _, _ := unstructured.NestedString(got.Object, "status", "address", "url"); url != "http://webhook."+ns+".svc.cluster.local" {
+		if url, _, _ := unstructured.NestedString(got.Object, "status", "address", "url"); url != "https://webhook."+ns+".svc.cluster.local" {
 			t.Errorf("address at %s is %q", version, url)
 		}
 		if err := harness.Ready(got); err != nil {
