@@ -61,6 +61,10 @@ var layers = []struct {
 	forbidden: []string{"pkg", "cmd", "conversion", "localcluster", "test", "runtime/process", "runtime/leader", "runtime/admission", "runtime/certificates"},
 	because:   "it is a library for any process with injection; runtime/process, which runs hooks, is above it",
 }, {
+	packages:  "confidential",
+	forbidden: []string{"pkg", "cmd", "conversion", "localcluster", "test", "runtime", "observe", "crud", "knative.dev/pkg", "k8s.io/client-go"},
+	because:   "every library that shows errors imports it",
+}, {
 	packages:  "cmd",
 	forbidden: []string{"localcluster", "test"},
 	because:   "what runs and tests the operator on a developer's machine must not end up in an image",

@@ -1,0 +1,153 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package confidential
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+)
+
+// shortest is the length from which a value is replaced. Shorter ones, such as true, are in any text.
+const shortest = 4
+
+// Values are values of objects of confidential kinds, which are replaced in texts of the program itself: in clear, in base64, in hexadecimal digits,
+// and as JSON, Go and URLs escape them.
+type Values struct {
+	// Kinds are those that are confidential in addition to Secret.
+	Kinds Kinds
+
+	known sets.Set[string]
+}
+
+// Public are the top-level fields of an object without confidential values.
+var Public = sets.New("apiVersion", "kind", "metadata", "type", "immutable")
+
+// Add adds the values of an object, if its kind is confidential, and reports whether it is.
+func (v *Values) Add(object runtime.Object) bool {
+	if object == nil || reflect.ValueOf(object).IsNil() {
+		return false
+	}
+	kind := object.GetObjectKind().GroupVersionKind().GroupKind()
+	switch object := object.(type) {
+	case *corev1.Secret: // typed objects do not contain their kind
+		kind = schema.GroupKind{Kind: "Secret"}
+	case *metav1.PartialObjectMetadata: // nor does metadata, but the object that kubectl applied
+		applied := &unstructured.Unstructured{}
+		_ = applied.UnmarshalJSON([]byte(object.Annotations[corev1.LastAppliedConfigAnnotation])) // or else it has no kind
+		kind = applied.GroupVersionKind().GroupKind()
+	}
+	if !v.Kinds.Has(kind) {
+		return false
+	}
+	if fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object); err == nil {
+		v.AddFields(fields)
+	}
+	return true
+}
+
+// AddFields adds the values of the fields of a confidential object.
+func (v *Values) AddFields(fields map[string]any) {
+	for field, value := range fields {
+		if !Public.Has(field) {
+			v.add(value)
+		}
+	}
+	applied := map[string]any{}
+	annotation, _, _ := unstructured.NestedString(fields, "metadata", "annotations", corev1.LastAppliedConfigAnnotation)
+	if json.Unmarshal([]byte(annotation), &applied) == nil && len(applied) > 0 {
+		v.AddFields(applied)
+	}
+}
+
+func (v *Values) add(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, field := range value {
+			v.add(field)
+		}
+	case []any:
+		for _, item := range value {
+			v.add(item)
+		}
+	case nil, bool:
+	default:
+		text := fmt.Sprint(value)
+		v.addText(text)
+		if decoded, err := base64.StdEncoding.DecodeString(text); err == nil {
+			v.addText(string(decoded))
+		}
+	}
+}
+
+// addText adds the forms of a value, and each of its lines, since output is logged by lines.
+func (v *Values) addText(text string) {
+	if v.known == nil {
+		v.known = sets.New[string]()
+	}
+	escaped, _ := json.Marshal(text) // never fails
+	v.known.Insert(strings.Split(text, "\n")...)
+	v.known.Insert(
+		text, string(escaped[1:len(escaped)-1]), strings.Trim(strconv.Quote(text), `"`), url.QueryEscape(text), url.PathEscape(text),
+		base64.RawStdEncoding.EncodeToString([]byte(text)), base64.RawURLEncoding.EncodeToString([]byte(text)),
+		fmt.Sprintf("%x", text), fmt.Sprintf("%X", text), strings.Trim(fmt.Sprint([]byte(text)), "[]"),
+	)
+}
+
+// Hides reports whether a text has a value, also a short one that is the whole text.
+func (v *Values) Hides(text string) bool {
+	return text != "" && v.known.Has(text) || v.Mask(text) != text
+}
+
+// Masker returns the function that replaces the values in a text.
+func (v *Values) Masker() func(string) string {
+	// If two values begin at the same place, a replacer replaces the one that is first in its arguments.
+	values := slices.SortedFunc(func(yield func(string) bool) {
+		for value := range v.known {
+			if value = strings.TrimSpace(value); len(value) >= shortest && !yield(value) {
+				return
+			}
+		}
+	}, func(a, b string) int { return len(b) - len(a) })
+	pairs := make([]string, 0, 2*len(values))
+	for _, value := range values {
+		pairs = append(pairs, value, "***")
+	}
+	return strings.NewReplacer(pairs...).Replace
+}
+
+// Mask replaces the values in a text.
+func (v *Values) Mask(text string) string { return v.Masker()(text) }
+
+// Error returns an error of a function that has received the values, without them and without texts of the API server.
+func (v *Values) Error(err error) error {
+	if err == nil {
+		return nil
+	}
+	masked := &Error{cause: err}
+	if answer := apierrors.APIStatus(nil); errors.As(err, &answer) {
+		err = Answer(err)
+		masked.status = &apierrors.StatusError{ErrStatus: redacted(answer.Status(), nil)}
+	}
+	if masked.text = v.Mask(err.Error()); masked.text == err.Error() {
+		return err
+	}
+	return masked
+}
