@@ -68,7 +68,8 @@ type Env struct {
 var shared *Env
 
 // Main starts the environment of a test binary, runs its tests, stops the environment and exits. It fails the run when a
-// process of the operator ended unasked or has logged an error that no test declares, and when anything was left behind.
+// process of the operator ended unasked or has logged an error that no test declares, when anything was left behind, and when a [Canary] is where it
+// must not be.
 //
 // If the environment variable LOCALCLUSTER_KUBECONFIG is set, the suite shares the running environment with that kubeconfig instead: the one that
 // make test starts for all suites, or one of make run. A suite whose options change the operator starts its own all the same.
@@ -94,12 +95,21 @@ func run(m *testing.M, options []Option) int {
 	})
 	shared = env
 	started := env.logs()
+	stdout, stderr := record(&os.Stdout), record(&os.Stderr)
 	code := m.Run()
+	texts := map[string]string{"the standard output": stdout(), "the standard error": stderr()}
+	for name, text := range searched.Range {
+		texts[name.(string)] = text.(func() string)() //nolint:forcetypeassert // as Search stores them
+	}
 	if !interrupted() {
 		// The other goroutine is about to exit.
 		select {}
 	}
-	err = errors.Join(env.checkErrors(started), env.stop())
+	err = env.checkErrors(started)
+	if code == 0 { // a test that fails may print what it has found
+		err = errors.Join(err, env.search(context.Background(), texts))
+	}
+	err = errors.Join(err, env.stop())
 	reportSelf()
 	// Environments of single tests have been stopped by now, so nothing may be left of them either. A process that was killed exists until its parent,
 	// which may be the init process, has waited for it.
@@ -146,7 +156,7 @@ func Own(t testing.TB, options ...Option) *Env {
 		if t.Failed() {
 			env.dumpProcesses(t, "")
 		}
-		if err := env.stop(); err != nil {
+		if err := errors.Join(env.search(context.Background(), nil), env.stop()); err != nil {
 			t.Errorf("stopping an environment: %v", err)
 		}
 	})

@@ -7,6 +7,8 @@ package harness
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"testing"
@@ -19,20 +21,28 @@ import (
 // Scrape reads the metrics of the process, as Prometheus does.
 func (p *Process) Scrape(t testing.TB) []byte {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.URL(t, "metrics", "/metrics"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
+	content, err := scrape(t.Context(), p.URL(t, "metrics", "/metrics"))
 	if err != nil {
 		t.Fatalf("scraping %s: %v", p.name, err)
 	}
+	return content
+}
+
+func scrape(ctx context.Context, url string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, fmt.Errorf("making the request: %w", err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("reading the metrics: %w", err)
+	}
 	defer func() { _ = response.Body.Close() }()
 	content, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("scraping %s: %s, %v", p.name, response.Status, err)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("reading the metrics: %s", response.Status)
 	}
-	return content
+	return content, err //nolint:wrapcheck // of the connection
 }
 
 // Metrics are the process's metrics by their names.

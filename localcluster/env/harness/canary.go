@@ -1,0 +1,169 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package harness
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/client-go/discovery"
+
+	"github.com/mallard-dev/mallard/localcluster/env/processes"
+)
+
+// canaries are the values of Secrets of this run by the tests that use them.
+var canaries sync.Map // of strings
+
+// Canary returns a random value for a Secret, which must not be anywhere else: the end of the test searches all other objects of the shared environment
+// for it, and the end of the suite what the tests print, the logs and the metrics of the operator's processes, and what Search adds.
+func Canary(t testing.TB) string {
+	t.Helper()
+	value := "canary-" + utilrand.String(20) + "+<&%" // which JSON and URLs escape
+	canaries.Store(value, t.Name())
+	if shared != nil {
+		t.Cleanup(func() {
+			// The context of the test is over by now.
+			ctx, cancel := context.WithTimeout(context.Background(), Deadline)
+			defer cancel()
+			if err := shared.searchObjects(ctx, value); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return value
+}
+
+// searched are the texts that Search has added, by their names.
+var searched sync.Map
+
+// Search adds a text in which the end of the suite searches the canaries, such as the log of a program that runs in the suite itself.
+func Search(name string, text func() string) { searched.Store(name, text) }
+
+// Leaked returns the form in which a text contains a value, or "".
+func Leaked(text, value string) string {
+	quoted, _ := json.Marshal(value) // never fails
+	for form, encoded := range map[string]string{
+		"in clear": value, "in base64": base64.RawStdEncoding.EncodeToString([]byte(value)), "as JSON": strings.Trim(string(quoted), `"`),
+		"in a URL": url.QueryEscape(value), "in a path": url.PathEscape(value), "in hexadecimal digits": hex.EncodeToString([]byte(value)),
+		"in bytes": strings.Trim(fmt.Sprint([]byte(value)), "[]"),
+	} {
+		if strings.Contains(text, encoded) {
+			return form
+		}
+	}
+	return ""
+}
+
+// search searches the logs and the metrics of the operator's processes and other texts for all canaries.
+func (e *Env) search(ctx context.Context, others map[string]string) error {
+	var errs []error
+	in := func(name, text string) {
+		for value, test := range canaries.Range {
+			if form := Leaked(text, value.(string)); form != "" {
+				errs = append(errs, fmt.Errorf("%s: the value of a Secret is in %s, %s", test, name, form))
+			}
+		}
+	}
+	for name, text := range others {
+		in(name, text)
+	}
+	logs, _ := filepath.Glob(e.environment.LogFile("*")) // it fails for a wrong pattern only
+	for _, log := range logs {
+		content, err := os.ReadFile(log)
+		errs = append(errs, err)
+		in("the log "+filepath.Base(log), string(content))
+	}
+	deployments, err := e.Kube.AppsV1().Deployments(e.SystemNamespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("listing the processes: %w", err)
+	}
+	for _, d := range deployments.Items {
+		address, err := processes.Published(ctx, e.Kube, types.NamespacedName{Namespace: d.Namespace, Name: d.Name}, "metrics")
+		if err != nil {
+			continue // it does not run
+		}
+		content, err := scrape(ctx, "http://"+address+"/metrics")
+		errs = append(errs, err)
+		in("the metrics of "+d.Name, string(content))
+	}
+	return errors.Join(errs...)
+}
+
+// searchObjects searches all objects except Secrets for a canary.
+func (e *Env) searchObjects(ctx context.Context, value string) error {
+	lists, err := e.Kube.Discovery().ServerPreferredResources()
+	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) { // of CRDs that other tests delete
+		return fmt.Errorf("listing the resources: %w", err)
+	}
+	var errs []error
+	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "create"}}, lists) {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return fmt.Errorf("reading the resources: %w", err)
+		}
+		for i := range list.APIResources {
+			resource := list.APIResources[i].Name
+			if resource == "secrets" || resource == "endpoints" { // of which the API server only warns that they are deprecated
+				continue
+			}
+			objects, err := e.Dynamic.Resource(version.WithResource(resource)).List(ctx, metav1.ListOptions{})
+			if apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("listing %s: %w", resource, err)
+			}
+			for j := range objects.Items {
+				if form := Leaked(text(&objects.Items[j]), value); form != "" {
+					errs = append(errs, fmt.Errorf("the value of a Secret is in %s %s/%s, %s", resource, objects.Items[j].GetNamespace(), objects.Items[j].GetName(), form))
+				}
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// recordedProcesses is the time for which the output of processes that the tests have left is recorded.
+const recordedProcesses = time.Second
+
+// record copies what is printed to a file of the process until the returned function is called.
+func record(file **os.File) (printed func() string) {
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return func() string { return "" } // the tests run all the same
+	}
+	original, copied, ended := *file, &bytes.Buffer{}, make(chan struct{})
+	*file = writer
+	go func() {
+		defer close(ended)
+		_, _ = io.Copy(io.MultiWriter(original, copied), reader) // what cannot be printed cannot be reported either
+	}()
+	return func() string {
+		*file = original
+		_ = writer.Close()                                            // ends the copy
+		_ = reader.SetReadDeadline(time.Now().Add(recordedProcesses)) // unless a process that a test has left holds it open
+		<-ended
+		return copied.String()
+	}
+}
