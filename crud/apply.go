@@ -35,7 +35,7 @@ func (c *call) apply(ctx context.Context, live, desired *unstructured.Unstructur
 		return nil, Malformed.errorf("a field is nil: with the strategy apply, leave out fields that are removed")
 	}
 	object.SetUID(live.GetUID())
-	applied, err := request(ctx, http.MethodPatch, func(ctx context.Context) (*unstructured.Unstructured, error) {
+	applied, err := c.request(ctx, http.MethodPatch, object.Object, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return c.objects.Apply(ctx, c.op.Name, object, metav1.ApplyOptions{FieldManager: c.options.FieldManager, DryRun: c.dryRun()})
 	})
 	if err != nil {

@@ -23,6 +23,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/lru"
 	"k8s.io/utils/ptr"
+
+	"github.com/mallard-dev/mallard/confidential"
 )
 
 // settledObjects bounds the number of objects of which a client remembers that they are as desired.
@@ -49,6 +51,8 @@ type Options struct {
 	Cached func(resource schema.GroupVersionResource, name types.NamespacedName) Object
 	// DryRun makes the API server execute every request except for storing the result.
 	DryRun bool
+	// ConfidentialKinds are treated as Secret is: no value of their objects is in an error, a warning, a diff or a span.
+	ConfidentialKinds confidential.Kinds
 }
 
 // Client runs operations. It may be used by several goroutines. Use New or NewForClients.
@@ -100,7 +104,7 @@ func NewForClients(client dynamic.Interface, discoverer discovery.DiscoveryInter
 func (c *Client) Run(ctx context.Context, op Operation) (Result, error) {
 	call := &call{Client: c, op: op}
 	ctx, end := call.begin(ctx)
-	err := call.run(withWarnings(ctx, &call.result.Warnings))
+	err := call.run(ctx)
 	if err != nil {
 		call.result.Outcome = Failed
 	}

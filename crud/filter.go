@@ -45,7 +45,8 @@ func typedChange[T Object](f func(T) error) change {
 			return nil, nil, err
 		}
 		if err := guarded(func() error { return f(object) }); err != nil {
-			return nil, nil, err
+			after, _ = fields(object) // whose values may be in the error
+			return before, after, err
 		}
 		if after, err = fields(object); err == nil && unknown && holdsList(mergePatch(before, after, true)) {
 			err = fmt.Errorf("the function changes a list, and %T does not have all fields of the object: %w", object, reading)
@@ -164,7 +165,7 @@ func (c *call) writeChange(ctx context.Context, live *unstructured.Unstructured)
 		err = c.checkChange(live, after)
 	}
 	if err != nil {
-		return nil, FilterFailed.of(err)
+		return nil, FilterFailed.of(c.masked(err, live.Object, after))
 	}
 	patch := mergePatch(before, after, true)
 	if patch == nil {

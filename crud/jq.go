@@ -12,12 +12,13 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"strings"
 	"time"
 
 	"github.com/itchyny/gojq"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/mallard-dev/mallard/crud/internal/jq"
 )
 
 // jqTimeout bounds the run of a program for one object.
@@ -28,13 +29,9 @@ const jqLimit = 3 << 20
 
 // jqChange compiles a program. It has no access to files, to environment variables or to other inputs.
 func jqChange(program string) (change, error) {
-	query, err := gojq.Parse(program)
+	code, err := jq.Compile(program)
 	if err != nil {
-		return nil, fmt.Errorf("parsing the jq program: %w", err)
-	}
-	code, err := gojq.Compile(query)
-	if err != nil {
-		return nil, fmt.Errorf("compiling the jq program: %w", err)
+		return nil, err
 	}
 	return func(ctx context.Context, live *unstructured.Unstructured) (before, after map[string]any, err error) {
 		err = guarded(func() (err error) {
@@ -55,7 +52,10 @@ func runJQ(ctx context.Context, code *gojq.Code, input map[string]any) (map[stri
 		return nil, errors.New("the jq program returned no value: it must return the object")
 	}
 	if err, ok := result.(error); ok {
-		return nil, jqError(ctx, err)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, jq.Error(err)
 	}
 	if _, more := iter.Next(); more {
 		return nil, errors.New("the jq program returned several values: it must return the object alone")
@@ -71,21 +71,6 @@ func runJQ(ctx context.Context, code *gojq.Code, input map[string]any) (map[stri
 	}
 	fields, _ := after.(map[string]any) // as object
 	return fields, nil
-}
-
-func jqError(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if _, ok := errors.AsType[gojq.ValueError](err); ok {
-		return errors.New("the jq program called error")
-	}
-	// gojq puts values into parentheses, quotes or brackets.
-	reason := err.Error()
-	if i := strings.IndexAny(reason, "([{\""); i >= 0 {
-		reason = reason[:i]
-	}
-	return fmt.Errorf("running the jq program: %s", strings.TrimSpace(reason))
 }
 
 // fromJQ returns a result as unstructured objects hold it: gojq takes their int64, and returns int. The result shares nothing with the value,

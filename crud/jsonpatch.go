@@ -46,7 +46,7 @@ func (c *call) jsonPatch(ctx context.Context) error {
 		if unfit := c.explain(ctx, patch); unfit != nil {
 			return unfit
 		}
-		if status, ok := errors.AsType[*apierrors.StatusError](err); ok && len(status.ErrStatus.Details.Causes) == 0 && !hasFitted {
+		if status, ok := errors.AsType[*apierrors.StatusError](err); ok && status.ErrStatus.Details != nil && len(status.ErrStatus.Details.Causes) == 0 && !hasFitted {
 			hasFitted = true
 			return Conflict.errorf("the object changed, since the JSON patch fits now: %w", err)
 		}

@@ -26,7 +26,7 @@ func (c *call) reasonOf(operation jsonpatch.Operation, document []byte, err erro
 	}
 	path, _ := operation.Path() // checked
 	have, ok := lookup(root, path)
-	if c.kind.GroupKind().String() == "Secret" {
+	if c.isConfidential() {
 		return "the value is another one"
 	}
 	want := []byte("null")

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package crud
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,10 +15,11 @@ import (
 
 	"github.com/pmezard/go-difflib/difflib"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/yaml"
+
+	"github.com/mallard-dev/mallard/confidential"
 )
 
 // Change is the effect that an operation would have.
@@ -29,6 +31,8 @@ type Change struct {
 	Deferred bool
 	// Before and After are the states of the object, nil if it does not exist.
 	Before, After *unstructured.Unstructured
+
+	confidential confidential.Kinds
 }
 
 // Preview returns the change that each of the operations would make, and changes nothing.
@@ -50,15 +54,13 @@ func (c *Client) Preview(ctx context.Context, operations []Operation) []Change {
 
 func (p *preflight) preview(ctx context.Context, op Operation) (change Change) {
 	call := &call{Client: &p.Client, op: op}
+	change.confidential = p.options.ConfidentialKinds
 	err := errors.Join(call.prepare(), call.resolve())
 	if err == nil && call.op.Name != "" {
-		change.Before, err = call.objects.Get(ctx, call.op.Name, metav1.GetOptions{})
+		change.Before, err = call.get(ctx)
 	}
-	if ClassOf(err) == NotFound {
-		change.Before, err = nil, nil
-	}
-	if err != nil {
-		return Change{Result: Result{Outcome: Failed}, Err: call.failed(ctx, fmt.Errorf("getting the object: %w", err))}
+	if err != nil && ClassOf(err) != NotFound {
+		return Change{Result: Result{Outcome: Failed}, Err: call.failed(ctx, err)}
 	}
 	change.Result, change.Err = p.Run(ctx, op)
 	switch change.Result.Outcome {
@@ -77,9 +79,12 @@ func (p *preflight) preview(ctx context.Context, op Operation) (change Change) {
 // the API server sets on each write.
 func (c Change) Diff() (string, error) {
 	before, after := shown(c.Before), shown(c.After)
-	for _, object := range []*unstructured.Unstructured{c.Before, c.After} {
-		if object != nil && object.GroupVersionKind().GroupKind().String() == "Secret" {
-			maskSecret(before, after)
+	values := &confidential.Values{Kinds: c.confidential}
+	if object := cmp.Or(c.Before, c.After); object != nil && values.Kinds.Has(object.GroupVersionKind().GroupKind()) {
+		values.Add(c.Before)
+		values.Add(c.After)
+		for field := range sets.KeySet(before).Union(sets.KeySet(after)) {
+			mask(before, after, field, confidential.Public.Has(field), values)
 		}
 	}
 	from, err := lines(before)
@@ -115,26 +120,21 @@ func shown(object *unstructured.Unstructured) map[string]any {
 	return fields
 }
 
-// maskSecret replaces the values of a Secret, also those in the annotation of kubectl apply.
-func maskSecret(before, after map[string]any) {
-	for _, path := range [][]string{{"data"}, {"stringData"}, {"metadata", "annotations"}} {
-		a, _, _ := unstructured.NestedFieldNoCopy(before, path...)
-		b, _, _ := unstructured.NestedFieldNoCopy(after, path...)
-		from, _ := a.(map[string]any)
-		to, _ := b.(map[string]any)
-		for key := range sets.KeySet(from).Union(sets.KeySet(to)) {
-			if path[0] == "metadata" && key != corev1.LastAppliedConfigAnnotation {
-				continue
-			}
-			mask(from, to, key)
-		}
-	}
-}
-
-// mask shows of a value only whether it changes.
-func mask(before, after map[string]any, key string) {
+// mask shows of a value only whether it changes. A public one is shown unless it contains one of the confidential values.
+func mask(before, after map[string]any, key string, isPublic bool, values *confidential.Values) {
 	from, was := before[key]
 	to, is := after[key]
+	inner, isMap := from.(map[string]any)
+	other, isOther := to.(map[string]any)
+	if (isMap || from == nil) && (isOther || to == nil) {
+		for name := range sets.KeySet(inner).Union(sets.KeySet(other)) {
+			mask(inner, other, name, isPublic, values)
+		}
+		return
+	}
+	if isPublic && key != corev1.LastAppliedConfigAnnotation && !values.Hides(fmt.Sprint(from)) && !values.Hides(fmt.Sprint(to)) {
+		return
+	}
 	changes := was && is && !equal(from, to)
 	for _, side := range []struct {
 		fields map[string]any

@@ -23,7 +23,7 @@ import (
 // Each method sends one request. The API server rejects fields that the kind does not have, instead of dropping them.
 
 func (c *call) get(ctx context.Context) (*unstructured.Unstructured, error) {
-	live, err := request(ctx, http.MethodGet, func(ctx context.Context) (*unstructured.Unstructured, error) {
+	live, err := c.request(ctx, http.MethodGet, nil, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return c.objects.Get(ctx, c.op.Name, metav1.GetOptions{})
 	})
 	if ClassOf(err) == Uncertain {
@@ -37,7 +37,7 @@ func (c *call) get(ctx context.Context) (*unstructured.Unstructured, error) {
 }
 
 func (c *call) post(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	created, err := request(ctx, http.MethodPost, func(ctx context.Context) (*unstructured.Unstructured, error) {
+	created, err := c.request(ctx, http.MethodPost, object.Object, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return c.objects.Create(ctx, object, metav1.CreateOptions{
 			FieldManager: c.options.FieldManager, FieldValidation: metav1.FieldValidationStrict, DryRun: c.dryRun(),
 		})
@@ -54,7 +54,7 @@ func (c *call) patch(ctx context.Context, kind types.PatchType, patch []byte) (*
 	if c.op.StatusPatch {
 		subresources = []string{"status"}
 	}
-	patched, err := request(ctx, http.MethodPatch, func(ctx context.Context) (*unstructured.Unstructured, error) {
+	patched, err := c.request(ctx, http.MethodPatch, patch, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return c.objects.Patch(ctx, c.op.Name, kind, patch, metav1.PatchOptions{
 			FieldManager: c.options.FieldManager, FieldValidation: metav1.FieldValidationStrict, DryRun: c.dryRun(),
 		}, subresources...)
@@ -96,7 +96,7 @@ func withPreconditions(fields map[string]any, preconditions metav1.Preconditions
 
 // delete must be called with the UID of the object as a precondition.
 func (c *call) delete(ctx context.Context, policy metav1.DeletionPropagation, preconditions metav1.Preconditions) error {
-	_, err := request(ctx, http.MethodDelete, func(ctx context.Context) (*unstructured.Unstructured, error) {
+	_, err := c.request(ctx, http.MethodDelete, nil, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return nil, c.objects.Delete(ctx, c.op.Name, metav1.DeleteOptions{
 			PropagationPolicy: &policy, Preconditions: &preconditions, GracePeriodSeconds: c.op.GracePeriodSeconds, DryRun: c.dryRun(),
 		})

@@ -15,6 +15,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/mallard-dev/mallard/confidential"
 )
 
 // scope is the instrumentation scope of the meter and of the spans.
@@ -123,11 +125,19 @@ func (c *call) retrying(ctx context.Context, class Class) {
 	}
 }
 
-// request makes a span of a request.
-func request(ctx context.Context, method string, send func(context.Context) (*unstructured.Unstructured, error)) (*unstructured.Unstructured, error) {
+// request sends a request with an object or a patch, and makes a span of it. Each answer about the object of the operation passes it.
+func (c *call) request(ctx context.Context, method string, sent any, send func(context.Context) (*unstructured.Unstructured, error)) (*unstructured.Unstructured, error) {
 	ctx, span := otel.Tracer(scope).Start(ctx, method, trace.WithSpanKind(trace.SpanKindClient))
 	defer span.End()
-	object, err := send(ctx)
+	var warnings []string
+	object, err := send(withWarnings(ctx, &warnings))
+	if c.isConfidential() {
+		err = c.withoutValues(err, sent)
+		for i, text := range warnings {
+			warnings[i] = confidential.Warning(text)
+		}
+	}
+	c.result.Warnings = append(c.result.Warnings, warnings...)
 	if failSpan(span, err); err == nil && object != nil && span.IsRecording() {
 		span.SetAttributes(attribute.String("crud.resource_version", object.GetResourceVersion()))
 	}

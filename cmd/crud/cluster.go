@@ -13,12 +13,15 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/mallard-dev/mallard/confidential"
 	"github.com/mallard-dev/mallard/crud"
 )
 
 // cluster are the flags that choose the cluster, with the names that kubectl has for them.
 type cluster struct {
 	kubeconfig, context, namespace, fieldManager string
+
+	confidential confidential.Kinds
 }
 
 func (c *cluster) register(flags *flag.FlagSet) {
@@ -27,6 +30,7 @@ func (c *cluster) register(flags *flag.FlagSet) {
 	for _, name := range []string{"namespace", "n"} {
 		flags.StringVar(&c.namespace, name, "", "`namespace` of operations without one (default that of the context)")
 	}
+	flags.Func("confidential-kinds", "`kinds` whose values are not printed, as those of Secret, such as Vault.example.com,Token.example.com", c.confidential.Decode)
 	flags.StringVar(&c.fieldManager, "field-manager", "crud", "`name` under which the API server records the fields that are written")
 }
 
@@ -47,7 +51,7 @@ func (c *cluster) client() (*crud.Client, error) {
 	const perSecond, atOnce = 50, 300 // as kubectl
 	config.QPS, config.Burst = perSecond, atOnce
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return completing{next} })
-	client, err := crud.New(config, crud.Options{FieldManager: c.fieldManager, Namespace: namespace})
+	client, err := crud.New(config, crud.Options{FieldManager: c.fieldManager, Namespace: namespace, ConfidentialKinds: c.confidential})
 	if err != nil {
 		return nil, usageError{err}
 	}

@@ -9,7 +9,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"sort"
 	"strconv"
@@ -180,11 +179,11 @@ func numberOf(text string) (any, error) {
 		return integer, nil
 	}
 	if !strings.ContainsAny(text, ".eE") {
-		return nil, fmt.Errorf("the integer %s has more than 64 bits", text)
+		return nil, errors.New("the integer has more than 64 bits")
 	}
 	number, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return nil, fmt.Errorf("the number %s is too large", text)
+		return nil, errors.New("the number is too large")
 	}
 	return number, nil
 }

@@ -161,10 +161,14 @@ namespace: d
 name: a
 spec: .
 ignoreHookError: true`,
-		"1:2 (operation 1): the file is not UTF-8 text: byte 0x00":                   "a\x00",
-		"1:35 (operation 1): the integer 99999999999999999999 has more than 64 bits": `{"operationType":"MergePatch","x":99999999999999999999}`,
-		"2:1 (operation 1): mapping values are not allowed in this context":          "a: b\nc: d: e",
-		"2:1 (operation 2): invalid character '}' looking for beginning of value":    good + "}",
+		"1:2 (operation 1): the file is not UTF-8 text: byte 0x00": "a\x00",
+		// What may be a value of a Secret is not shown.
+		"1:35 (operation 1): the integer has more than 64 bits":                            `{"operationType":"MergePatch","x":99999999999999999999}`,
+		"1:35 (operation 1): the number is too large":                                      `{"operationType":"MergePatch","x":1e999}`,
+		"2:4 (operation 1): the value has no form in JSON: quote it if it is a text":       "operationType: MergePatch\nx: .inf",
+		"1:1 (operation 1): an alias refers to no anchor: quote a text that begins with *": "operationType: MergePatch\nx: *hunter2",
+		"2:1 (operation 1): mapping values are not allowed in this context":                "a: b\nc: d: e",
+		"2:1 (operation 2): invalid character '}' looking for beginning of value":          good + "}",
 	} {
 		parsed, err := Parse([]byte(file))
 		failed, ok := errors.AsType[*Error](err)

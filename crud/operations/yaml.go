@@ -47,7 +47,10 @@ func (r *yamlReader) read() (value, error) {
 			if match == nil {
 				return value{}, &positioned{position{1, 1}, err.Error()}
 			}
-			line, _ := strconv.Atoi(match[1]) // empty without a line
+			line, _ := strconv.Atoi(match[1])                  // empty without a line
+			if strings.HasPrefix(match[2], "unknown anchor") { // with its name, which may be a password that begins with an asterisk
+				match[2] = "an alias refers to no anchor: quote a text that begins with *"
+			}
 			return value{}, &positioned{position{max(1, line), 1}, strings.ReplaceAll(match[2], "\n", " ")}
 		}
 		if len(node.Content) != 1 || node.Content[0].Tag == "!!null" {
@@ -178,11 +181,11 @@ func scalarOf(node *yaml.Node) (any, error) {
 	}
 	encoded, err := kubernetesyaml.YAMLToJSON([]byte("- " + text))
 	if err != nil {
-		return nil, fmt.Errorf("%s has no form in JSON", node.Value)
+		return nil, errors.New("the value has no form in JSON: quote it if it is a text")
 	}
 	items, err := newJSONReader(encoded).read()
 	if err != nil {
-		return nil, fmt.Errorf("the integer %s has more than 64 bits", node.Value)
+		return nil, errors.New("the integer has more than 64 bits")
 	}
 	content := items.items[0]
 	if _, isText := content.scalar.(string); content.kind != scalar || isText && text == node.Value {

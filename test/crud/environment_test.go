@@ -17,6 +17,7 @@ import (
 
 	"go.opentelemetry.io/otel"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	appsv1 "k8s.io/api/apps/v1"
@@ -46,7 +47,20 @@ func TestMain(m *testing.M) {
 	}
 	otel.SetMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(measurements)))
 	otel.SetTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)))
+	harness.Search("the spans and metrics", exported)
 	harness.Main(m, harness.Bare())
+}
+
+// exported returns the spans and metrics of the tests so far as text.
+func exported() string {
+	var all strings.Builder
+	for _, span := range spans.Ended() {
+		fmt.Fprintln(&all, span.Name(), span.Attributes(), span.Status(), span.Events())
+	}
+	var measured metricdata.ResourceMetrics
+	err := measurements.Collect(context.Background(), &measured)
+	fmt.Fprintln(&all, measured, err)
+	return all.String()
 }
 
 // The kinds of the cases: with status subresource and a list with keys, without status subresource, for one test that reads metrics, and without

@@ -188,7 +188,7 @@ func TestCreateOrUpdate_FieldThatIsNilInGo_StaysAsItIs(t *testing.T) {
 
 func TestCreateOrUpdate_StringData_IsNoDifference(t *testing.T) {
 	s := newScene(t)
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: "a"}, StringData: map[string]string{"k": "v"}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: "a"}, StringData: map[string]string{"k": harness.Canary(t)}}
 	if result := s.run(crud.CreateOrUpdate(secret), crud.Created); len(result.Warnings) != 0 {
 		t.Errorf("the warnings are %q", result.Warnings)
 	}

@@ -199,19 +199,20 @@ func TestProgram_Kind_IsNotKnown_IsExplained(t *testing.T) {
 
 func TestProgram_Preview_ShowsChangesWithoutSecrets(t *testing.T) {
 	s := newScene(t)
-	s.run(crud.Create(s.object(`{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {password: hidden1}}`)), crud.Created)
-	const file = `
+	before, after := harness.Canary(t), harness.Canary(t)
+	s.run(crud.Create(s.object(fmt.Sprintf(`{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {password: %q}}`, before))), crud.Created)
+	file := fmt.Sprintf(`
 operationType: CreateOrUpdate
-spec: {apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {password: hidden2}}
+spec: {apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {password: %q}}
 ---
-` + writeA + `
+`, after) + writeA + `
 {operationType: JQPatch, kind: ConfigMap, name: a, spec: '.data.k = "2"'}
 `
 	preview := s.start(file, "preview", "--namespace", s.ns, "-")
 	s.ends(preview, 0, "operation 1: CreateOrUpdate Secret $NS/a: Updated\n--- v1 Secret $NS/a\n+++ v1 Secret $NS/a\n",
 		"-  password: '*** (before)'\n+  password: '*** (after)'\n", "operation 2: CreateOrUpdate ConfigMap $NS/a: Created\n--- /dev/null\n",
 		"operation 3: JQPatch ConfigMap a: deferred")
-	if output := preview.out.String(); strings.Contains(output, "hidden") || strings.Contains(output, "aGlkZGVu") {
+	if output := preview.out.String() + preview.errs.String(); harness.Leaked(output, before)+harness.Leaked(output, after) != "" {
 		t.Errorf("the output contains a value of the Secret:\n%s", output)
 	}
 	s.ends(s.start(patchB, "preview", "--namespace", s.ns, "-"), 1, "operation 1: MergePatch cm b: Failed\n", "crud: standard input: operation 1: ", "NotFound")

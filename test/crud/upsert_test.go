@@ -177,7 +177,7 @@ func TestT07_CreateOrUpdate_Races_Converge(t *testing.T) {
 
 func TestT08_CreateOrUpdate_ObjectAsItWasRead_IsAPrecondition(t *testing.T) {
 	s := newScene(t)
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: "a"}, Data: map[string][]byte{"k": []byte("1")}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: "a"}, Data: map[string][]byte{"k": []byte(harness.Canary(t))}}
 	read := s.run(crud.CreateOrUpdate(secret), crud.Created).Object
 	handBack := func(value string) crud.Operation {
 		changed := read.DeepCopy()

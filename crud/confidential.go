@@ -1,0 +1,180 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package crud
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/mallard-dev/mallard/confidential"
+)
+
+func (c *call) isConfidential() bool { return c.options.ConfidentialKinds.Has(c.kind.GroupKind()) }
+
+// withoutValues returns the error of a request about a confidential object with its class, but without texts of the API server.
+func (c *call) withoutValues(err error, sent any) error {
+	if err == nil {
+		return nil
+	}
+	return classify(err).of(confidential.Answer(err, c.misfits(sent)...))
+}
+
+// masked returns an error of a filter without the values of a confidential object.
+func (c *call) masked(err error, states ...map[string]any) error {
+	if !c.isConfidential() {
+		return err
+	}
+	values := confidential.Values{Kinds: c.options.ConfidentialKinds}
+	for _, fields := range states {
+		values.AddFields(fields)
+	}
+	return values.Error(err)
+}
+
+// AddConfidential adds the values that an operation writes to an object of a confidential kind.
+func (c *Client) AddConfidential(values *confidential.Values, op Operation) {
+	call := &call{Client: c, op: op}
+	if errors.Join(call.prepare(), call.resolve()) != nil || !call.isConfidential() {
+		return
+	}
+	written := map[string]any{}
+	switch op.Type {
+	case TypeMergePatch:
+		written, _ = decodeMergePatch(op.Patch) // validated
+	case TypeJSONPatch:
+		patch, _ := decodeJSONPatch(op.Patch) // validated
+		for i := range patch {
+			written[strconv.Itoa(i)], _ = patch[i].ValueInterface()
+		}
+	default:
+		if call.object != nil {
+			written = call.object.Object
+		}
+	}
+	values.AddFields(written)
+}
+
+// misfits describes the fields of an object or a patch that the Go type of the kind cannot hold. The API server quotes the object when it reports them.
+func (c *call) misfits(sent any) (found []string) {
+	object, err := c.options.Scheme.New(c.kind.GroupVersionKind)
+	if err != nil {
+		return nil
+	}
+	typed := reflect.TypeOf(object)
+	encoded, isPatch := sent.([]byte)
+	if isPatch && utiljson.Unmarshal(encoded, &sent) != nil {
+		return nil
+	}
+	operations, isJSONPatch := sent.([]any)
+	if !isJSONPatch {
+		return misfits(sent, typed, "")
+	}
+	for _, operation := range operations {
+		fields, _ := operation.(map[string]any) // validated
+		path, _ := fields["path"].(string)
+		at, exists := typed, true
+		for part := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
+			if at, exists = member(at, unescape.Replace(part)); !exists {
+				break
+			}
+		}
+		path = unescape.Replace(strings.ReplaceAll(path, "/", "."))
+		if !exists {
+			found = append(found, strings.TrimPrefix(path, ".")+": the kind has no such field")
+		} else {
+			found = append(found, misfits(fields["value"], at, path)...)
+		}
+	}
+	return found
+}
+
+var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
+
+func misfits(value any, typed reflect.Type, path string) (found []string) {
+	for typed.Kind() == reflect.Pointer {
+		typed = typed.Elem()
+	}
+	fields, isObject := value.(map[string]any)
+	items, isList := value.([]any)
+	own := reflect.PointerTo(typed).Implements(unmarshaler)
+	switch encoded, err := json.Marshal(value); {
+	case err != nil, value == nil:
+	case isObject && !own && (typed.Kind() == reflect.Struct || typed.Kind() == reflect.Map):
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			if inner, ok := member(typed, name); ok {
+				found = append(found, misfits(fields[name], inner, path+"."+name)...)
+			} else {
+				found = append(found, strings.TrimPrefix(path+"."+name, ".")+": the kind has no such field")
+			}
+		}
+	case isList && !own && typed.Kind() == reflect.Slice:
+		for i, item := range items {
+			found = append(found, misfits(item, typed.Elem(), fmt.Sprintf("%s[%d]", path, i))...)
+		}
+	case json.Unmarshal(encoded, reflect.New(typed).Interface()) != nil:
+		is := typeName(reflect.TypeOf(value))
+		if typed.Kind() == reflect.Slice && is == "a text" {
+			is = "another text"
+		}
+		found = append(found, fmt.Sprintf("%s: must be %s, is %s", strings.TrimPrefix(path, "."), typeName(typed), is))
+	}
+	return found
+}
+
+// member returns the type of a field, or of the values of a map or list.
+func member(of reflect.Type, name string) (reflect.Type, bool) {
+	for of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	switch of.Kind() {
+	case reflect.Map, reflect.Slice:
+		return of.Elem(), true
+	case reflect.Struct:
+		for i := range of.NumField() {
+			field := of.Field(i)
+			tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if tag == name {
+				return field.Type, true
+			}
+			if inner, ok := member(field.Type, name); ok && tag == "" && field.Anonymous {
+				return inner, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// typeName names a type as it is in JSON.
+func typeName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a text"
+	case reflect.Bool:
+		return "a boolean"
+	case reflect.Map:
+		return "an object"
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return "a text in base64"
+		}
+		return "a list"
+	case reflect.Struct:
+		if reflect.PointerTo(t).Implements(unmarshaler) {
+			return "a " + t.Name()
+		}
+		return "an object"
+	default:
+		return "a number"
+	}
+}

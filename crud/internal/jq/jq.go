@@ -1,0 +1,44 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package jq
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/itchyny/gojq"
+)
+
+// Compile compiles a program of variables.
+func Compile(program string, variables ...string) (*gojq.Code, error) {
+	query, err := gojq.Parse(program)
+	if bad, ok := errors.AsType[*gojq.ParseError](err); ok && !punctuation.MatchString(bad.Token) {
+		err = fmt.Errorf("unexpected token that ends at byte %d", bad.Offset) // it may be a part of a value
+	}
+	if err != nil {
+		return nil, fmt.Errorf("parsing the jq program: %w", err)
+	}
+	code, err := gojq.Compile(query, gojq.WithVariables(variables))
+	if err != nil {
+		return nil, fmt.Errorf("compiling the jq program: %w", err)
+	}
+	return code, nil
+}
+
+var (
+	punctuation = regexp.MustCompile(`^\W{0,3}$`)
+	// problem is the beginning of an error of gojq, which puts values into quotes, brackets or parentheses, or after a colon.
+	problem = regexp.MustCompile(`^@?\w+(?: [a-z]+)*(?:: (?:null|boolean|number|string|array|object)\b)?`)
+)
+
+// Error returns an error of a running program without values.
+func Error(err error) error {
+	if _, ok := errors.AsType[gojq.ValueError](err); ok {
+		return errors.New("the jq program called error")
+	}
+	return fmt.Errorf("running the jq program: %s", problem.FindString(err.Error()))
+}

@@ -1,0 +1,169 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package crud
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/mallard-dev/mallard/crud"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+)
+
+var update = flag.Bool("update", false, "write testdata/messages.txt")
+
+// answers keep the message of the last request that failed. forged is given instead of an answer about an object.
+type answers struct {
+	next   http.RoundTripper
+	last   string
+	forged *apierrors.StatusError
+}
+
+// RoundTrip implements http.RoundTripper.
+func (a *answers) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := a.next.RoundTrip(request)
+	if err != nil {
+		return response, err
+	}
+	content, err := io.ReadAll(response.Body)
+	if a.forged != nil && strings.Contains(request.URL.Path, "/namespaces/") {
+		response.StatusCode = int(a.forged.ErrStatus.Code)
+		status := a.forged.ErrStatus
+		status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+		content, err = json.Marshal(status)
+	}
+	response.Body = io.NopCloser(bytes.NewReader(content))
+	var status metav1.Status
+	if response.StatusCode >= http.StatusBadRequest && json.Unmarshal(content, &status) == nil {
+		a.last = status.Message
+	}
+	return response, err
+}
+
+// others are the rejections of the other classes. KindAmbiguous, VerbNotServed and DiscoveryUnavailable are about the kind alone.
+var others = []rejection{
+	{"a version that is not served", crud.KindUnknown, func(r *rejected, kind string) crud.Operation {
+		return crud.MergePatch(crud.Ref{APIVersion: "v9", Kind: kind, Namespace: r.ns, Name: "leak"}, `{"data":{"z":5}}`)
+	}},
+	{"no namespace", crud.ScopeMismatch, func(_ *rejected, kind string) crud.Operation {
+		return crud.MergePatch(crud.Ref{Kind: kind, Name: "leak"}, `{"data":{"z":5}}`)
+	}},
+	{"a patch of the status", crud.SubresourceNotServed, func(r *rejected, kind string) crud.Operation {
+		return onStatus(crud.MergePatch(r.ref(kind, "leak"), `{"status":{"z":5}}`))
+	}},
+	{"no such object", crud.NotFound, patched(crud.MergePatch, "none", `{"data":{"z":"$BASE64"}}`)},
+	{"another resourceVersion", crud.Conflict, patched(crud.MergePatch, "leak", `{"metadata":{"resourceVersion":"1"},"data":{"z":"$BASE64"}}`)},
+	{"another UID", crud.Precondition, patched(crud.MergePatch, "leak", `{"metadata":{"uid":"1"},"data":{"z":"$BASE64"}}`)},
+	{"an object that is being deleted", crud.Terminating, desired(crud.CreateOrUpdate, "terminating", "data: {z: $BASE64}")},
+}
+
+// underLoad are the answers of a control plane that is overloaded, or whose other parts fail.
+var underLoad = []*apierrors.StatusError{
+	apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "leak", errors.New(`User "jane" cannot get resource "secrets" in API group "" in the namespace "default"`)),
+	apierrors.NewUnauthorized("Unauthorized"),
+	apierrors.NewTooManyRequests("the server has received too many requests and has asked us to try again later", 0),
+	apierrors.NewServiceUnavailable("the server is currently unable to handle the request"),
+	apierrors.NewInternalError(errors.New(`failed calling webhook "w.example.com": failed to call webhook: Post "https://w": EOF`)),
+}
+
+// The file has, for each class, the message for a ConfigMap, and that for a Secret as it is and as it would be with the text of the API server.
+func TestSecret_MessageOfEachClass_NamesTheObjectTheFieldAndTheRemedy(t *testing.T) {
+	s := newScene(t)
+	config, recorded := rest.CopyConfig(s.config), &answers{}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		recorded.next = next
+		return recorded
+	})
+	client, err := crud.New(config, crud.Options{FieldManager: "crud-test", Backoff: quickBackoff(0), DryRun: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	value := harness.Canary(t)
+	random := strings.TrimSuffix(strings.TrimPrefix(value, "canary-"), "+<&%")
+	of := map[string]*rejected{"ConfigMap": newRejected(s, "ConfigMap", "public-"+random[1:]), "Secret": newRejected(s, "Secret", value)}
+	for _, kind := range []string{"ConfigMap", "Secret"} {
+		s.run(crud.Create(s.object(`{apiVersion: v1, kind: `+kind+`, metadata: {name: terminating, finalizers: [example.com/held]}}`)), crud.Created)
+		s.run(crud.EnsureDeleted(s.ref(kind, "terminating")), crud.Deleting)
+		resource := schema.GroupVersionResource{Version: "v1", Resource: strings.ToLower(kind) + "s"}
+		t.Cleanup(func() { s.patch(resource, "terminating", `{"metadata":{"finalizers":null}}`) })
+	}
+	hidden := []string{s.ns, "$NS"}
+	for _, r := range of {
+		hidden = append(hidden, r.in("$BASE64"), "$BASE64", r.value, "$VALUE", strings.ToUpper(r.value), "$VALUE", random, "$RANDOM")
+	}
+	placeholders := strings.NewReplacer(hidden...)
+	varying := regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|(resourceVersion\W+)\d+`)
+	var all strings.Builder
+	classes := []crud.Class{crud.KindAmbiguous, crud.VerbNotServed, crud.DiscoveryUnavailable, crud.Canceled} // without answers about objects
+	addf := func(format string, args ...any) {
+		text := varying.ReplaceAllString(placeholders.Replace(fmt.Sprintf(format, args...)), "$2…")
+		const half = 220
+		if len(text) > 2*half {
+			text = text[:half] + " [...] " + text[len(text)-half:]
+		}
+		all.WriteString(strings.ToValidUTF8(text, "") + "\n")
+	}
+	describe := func(rejection rejection) {
+		addf("\n%s", rejection.name)
+		for _, kind := range []string{"ConfigMap", "Secret"} {
+			recorded.last = ""
+			_, err := client.Run(t.Context(), rejection.op(of[kind], kind))
+			if err == nil {
+				addf("  %s: succeeds", kind)
+				continue
+			}
+			classes = append(classes, crud.ClassOf(err))
+			addf("  %s: %s", kind, err)
+			if answer, ok := errors.AsType[*apierrors.StatusError](err); ok && kind == "Secret" && answer.ErrStatus.Message != recorded.last {
+				of[kind].clean(rejection.name, err.Error())
+				addf("  Secret, with the text of the API server: %s", strings.ReplaceAll(err.Error(), answer.ErrStatus.Message, recorded.last))
+			}
+		}
+	}
+	for _, rejection := range slices.Concat(rejections, others) {
+		describe(rejection)
+	}
+	for _, answer := range underLoad {
+		recorded.forged = answer
+		describe(rejection{string(answer.ErrStatus.Reason), "", filtered("leak", ".data.z = 5")})
+	}
+	for class := range strings.FieldsSeq(`Malformed KindUnknown KindAmbiguous ScopeMismatch SubresourceNotServed VerbNotServed DiscoveryUnavailable NotFound AlreadyExists Terminating
+		Conflict Precondition OwnershipConflict Immutable Invalid PatchTestFailed FilterFailed Forbidden Unauthorized Throttled ServerError Uncertain Canceled`) {
+		if !slices.Contains(classes, crud.Class(class)) {
+			t.Errorf("no message has the class %s", class)
+		}
+	}
+	const golden = "testdata/messages.txt"
+	if version, err := s.env.Kube.Discovery().ServerVersion(); err != nil || version.Minor != "35" {
+		t.Logf("the messages are those of Kubernetes 1.35, not of %v, %v", version, err)
+		return
+	}
+	if *update {
+		if err := os.WriteFile(golden, []byte(all.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(all.String(), "\n")); err != nil || diff != "" {
+		t.Errorf("%v; if it is intended, repeat with -update. -want, +got:\n%s", err, diff)
+	}
+}
