@@ -15,6 +15,7 @@ import (
 
 	"knative.dev/pkg/signals"
 
+	"github.com/mallard-dev/mallard/confidential"
 	"github.com/mallard-dev/mallard/crud/hook"
 	"github.com/mallard-dev/mallard/crud/hook/shell"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
@@ -25,6 +26,8 @@ import (
 type settings struct {
 	process.Settings
 	hooks.Webhook
+
+	ConfidentialKinds confidential.Kinds `envconfig:"CONFIDENTIAL_KINDS" desc:"kinds whose values are masked as those of Secrets, such as Vault.example.com, separated by commas"`
 
 	Data string `envconfig:"KO_DATA_PATH" default:"kodata" desc:"folder whose subfolder hooks has the hooks; ko sets it"`
 }
@@ -43,7 +46,7 @@ func main() {
 		// Hooks run on one replica.
 		OneLeader: true,
 		Prepare: func(ctx context.Context, p *process.Process) error {
-			options := hook.Options{Command: shell.Command}
+			options := hook.Options{Command: shell.Command, ConfidentialKinds: s.ConfidentialKinds}
 			loaded, err := hook.Load(ctx, filepath.Join(s.Data, "hooks"), options)
 			if err != nil {
 				return fmt.Errorf("loading the hooks: %w", err)

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/mallard-dev/mallard/crud/internal/closest"
+	"github.com/mallard-dev/mallard/crud/internal/jq"
 )
 
 const mainQueue = "main"
@@ -176,7 +177,7 @@ func (k *Kubernetes) filter() (*gojq.Code, error) {
 	if k.JQFilter == "" {
 		return nil, nil //nolint:nilnil // no selector
 	}
-	code, err := compile(k.JQFilter, nil)
+	code, err := jq.Compile(k.JQFilter)
 	if err != nil {
 		return nil, fmt.Errorf("jqFilter: %w", err)
 	}

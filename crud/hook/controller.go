@@ -26,6 +26,7 @@ import (
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
 
+	"github.com/mallard-dev/mallard/confidential"
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/operations"
 )
@@ -48,6 +49,8 @@ type Options struct {
 	Freshness time.Duration
 	// Conflicts is the number of successive conflicts that are a failure, 10 by default.
 	Conflicts int
+	// ConfidentialKinds are treated as Secret is: the values of their objects that a hook receives or writes are masked in what is logged and recorded.
+	ConfidentialKinds confidential.Kinds
 	// Deletions bounds how long a plan waits for an object that is being deleted before that is a failure, 5m by default.
 	Deletions time.Duration
 }
@@ -135,10 +138,12 @@ func newRunner(ctx context.Context, options Options, hooks []*Hook) (*runner, er
 		}
 	}
 	var err error
-	if r.client, err = crud.New(injection.GetConfig(ctx), crud.Options{FieldManager: options.FieldManager}); err != nil {
+	client := crud.Options{FieldManager: options.FieldManager, ConfidentialKinds: options.ConfidentialKinds}
+	if r.client, err = crud.New(injection.GetConfig(ctx), client); err != nil {
 		return nil, err
 	}
-	if r.preview, err = crud.New(injection.GetConfig(ctx), crud.Options{FieldManager: options.FieldManager, DryRun: true}); err != nil {
+	client.DryRun = true
+	if r.preview, err = crud.New(injection.GetConfig(ctx), client); err != nil {
 		return nil, err
 	}
 	r.impl = controller.NewContext(ctx, r, controller.ControllerOptions{

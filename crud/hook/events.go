@@ -54,7 +54,7 @@ func newRecorder(ctx context.Context, component string) record.EventRecorder {
 // recordf records an Event. Its message must be the same each time as long as its cause is, so that the Event is counted.
 func (r *runner) recordf(run *Run, ref crud.Ref, uid types.UID, eventType, reason, format string, args ...any) {
 	r.recorder.Event(&corev1.ObjectReference{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, UID: uid},
-		eventType, reason, run.secrets.mask(fmt.Sprintf(format, args...)))
+		eventType, reason, run.values.Mask(fmt.Sprintf(format, args...)))
 }
 
 // recordResultf records an Event about the object of a result.

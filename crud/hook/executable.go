@@ -105,7 +105,7 @@ func (x *executable) call(ctx context.Context, run *Run) (file operations.File, 
 		functionsVariable+"="+filepath.Join(folder, functionsFile), programVariable+"="+program, taskVariable+"="+run.Task, "TMPDIR="+folder,
 		responseVariable+"="+filepath.Join(folder, responseFile), validatingVariable+"="+filepath.Join(folder, responseFile),
 	)
-	ended := runGroup(ctx, cmd, newOutput(run.Logger, run.secrets.masker()))
+	ended := runGroup(ctx, cmd, newOutput(run.Logger, run.values.Masker()))
 	killEscaped(marker)
 	file, err = readOperations(root)
 	if ended == nil && err == nil {
@@ -155,7 +155,7 @@ func readMetrics(root *os.Root, run *Run) error {
 	}
 	for _, line := range run.metrics {
 		for name, value := range line.Labels {
-			line.Labels[name] = run.secrets.mask(value)
+			line.Labels[name] = run.values.Mask(value)
 		}
 	}
 	return nil

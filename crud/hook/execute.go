@@ -81,7 +81,7 @@ func (t *term) execute(ctx context.Context, q *queue, run *Run, h *Hook, file op
 // runPlan runs a plan, and remembers the versions that it wrote, and the objects that it deleted.
 func (t *term) runPlan(ctx context.Context, run *Run, h *Hook, file operations.File) ([]crud.Result, error) {
 	for _, op := range file.Operations {
-		run.secrets.addOperation(op)
+		t.client.AddConfidential(&run.values, op)
 	}
 	if len(file.Operations) == 0 {
 		return nil, nil
@@ -113,7 +113,7 @@ func (t *term) executeAfterError(ctx context.Context, run *Run, h *Hook, wanted 
 		_, err = t.runPlan(ctx, run, h, operations.File{Plan: crud.Plan{Operations: wanted, Continue: true, SkipPreflight: true}})
 	}
 	if err != nil {
-		run.Logger.Errorw("The operations of a hook that failed are not complete", "error", run.secrets.mask(err.Error()))
+		run.Logger.Errorw("The operations of a hook that failed are not complete", "error", run.values.Mask(err.Error()))
 	}
 }
 

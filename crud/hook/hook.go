@@ -16,6 +16,7 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/mallard-dev/mallard/confidential"
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/operations"
 )
@@ -33,7 +34,10 @@ func Func(name string, bindings Bindings, f func(context.Context, *Run) error) *
 	return &Hook{name: name, bindings: bindings, call: func(ctx context.Context, run *Run) (file operations.File, err error) {
 		defer func() {
 			if reason := recover(); reason != nil {
-				run.Logger.Errorw("The hook panicked", "reason", run.secrets.mask(fmt.Sprint(reason)), "stack", string(debug.Stack()))
+				for _, op := range run.Plan.Operations {
+					run.values.Add(op.Object)
+				}
+				run.Logger.Errorw("The hook panicked", "reason", run.values.Mask(fmt.Sprint(reason)), "stack", string(debug.Stack()))
 				err = errors.New("it panicked")
 			}
 		}()
@@ -59,7 +63,8 @@ type Run struct {
 	// Logger has the names of the hook, its binding and its queue.
 	Logger *zap.SugaredLogger
 
-	secrets secrets
+	// values are those of the confidential objects that the hook received or wants to write. They are masked in everything that it logs.
+	values confidential.Values
 	// metrics are those that an executable wrote.
 	metrics []metricLine
 }

@@ -16,11 +16,13 @@ import (
 
 	"github.com/itchyny/gojq"
 	"github.com/spf13/pflag"
+
+	"github.com/mallard-dev/mallard/crud/internal/jq"
 )
 
 // evaluate returns the single result of a jq program of variables as JSON.
 func evaluate(program string, names []string, values []any) (json.RawMessage, error) {
-	code, err := compile(program, names)
+	code, err := jq.Compile(program, names...)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +31,7 @@ func evaluate(program string, names []string, values []any) (json.RawMessage, er
 	iter := code.RunWithContext(ctx, nil, values...)
 	result, ok := iter.Next()
 	if err, isError := result.(error); isError {
-		return nil, fmt.Errorf("running the jq program: %w", err)
+		return nil, jq.Error(err)
 	}
 	if !ok {
 		return nil, errors.New("the jq program returned no value: it must return one")
@@ -38,18 +40,6 @@ func evaluate(program string, names []string, values []any) (json.RawMessage, er
 		return nil, errors.New("the jq program returned several values: it must return one, so call the function once for each object or patch")
 	}
 	return gojq.Marshal(result) //nolint:wrapcheck // it does not fail
-}
-
-func compile(program string, names []string) (*gojq.Code, error) {
-	query, err := gojq.Parse(program)
-	if err != nil {
-		return nil, fmt.Errorf("parsing the jq program: %w", err)
-	}
-	code, err := gojq.Compile(query, gojq.WithVariables(names))
-	if err != nil {
-		return nil, fmt.Errorf("compiling the jq program: %w", err)
-	}
-	return code, nil
 }
 
 // printContext prints the results of a jq filter of the binding contexts.
@@ -66,7 +56,7 @@ func printContext(args []string, to io.Writer) error {
 	if err != nil {
 		return err
 	}
-	code, err := compile(flags.Arg(0), names)
+	code, err := jq.Compile(flags.Arg(0), names...)
 	if err != nil {
 		return err
 	}
@@ -87,7 +77,7 @@ func printContext(args []string, to io.Writer) error {
 			return nil
 		}
 		if err, isError := result.(error); isError {
-			return fmt.Errorf("running the filter: %w", err)
+			return jq.Error(err)
 		}
 		line, isText := result.(string)
 		if !isText || *isJSON {

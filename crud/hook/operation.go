@@ -134,7 +134,7 @@ func Operation(args []string, stdin io.Reader) ([]byte, error) {
 		}
 	}
 	if len(a.rest) > 0 {
-		return nil, fmt.Errorf("%s: there are too many arguments: %q", typeOf, a.rest)
+		return nil, fmt.Errorf("%s: there are too many arguments: leave out the last %d", typeOf, len(a.rest))
 	}
 	line, err := json.Marshal(a.fields)
 	if err != nil {

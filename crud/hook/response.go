@@ -16,6 +16,8 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/mallard-dev/mallard/confidential"
 )
 
 // Response is the answer to an admission review. Its JSON is that of shell-operator.
@@ -91,15 +93,15 @@ func (r *Response) check(kind ContextType, request *admissionv1.AdmissionRequest
 }
 
 // toAPI returns the response to the API server.
-func (r *Response) toAPI(secrets *secrets) *admissionv1.AdmissionResponse {
+func (r *Response) toAPI(values *confidential.Values) *admissionv1.AdmissionResponse {
 	response := &admissionv1.AdmissionResponse{Allowed: r.Allowed}
 	for _, warning := range r.Warnings {
-		response.Warnings = append(response.Warnings, secrets.mask(warning))
+		response.Warnings = append(response.Warnings, values.Mask(warning))
 	}
 	switch {
 	case !r.Allowed:
 		response.Result = &metav1.Status{
-			Status: metav1.StatusFailure, Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Message: secrets.mask(r.Message),
+			Status: metav1.StatusFailure, Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Message: values.Mask(r.Message),
 		}
 	case len(r.Patch) > 0:
 		response.Patch, response.PatchType = r.Patch, new(admissionv1.PatchTypeJSONPatch)

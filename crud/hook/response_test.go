@@ -13,7 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/mallard-dev/mallard/confidential"
 )
 
 func TestDecodeResponse_AllFields_AreThoseOfShellOperator(t *testing.T) {
@@ -73,9 +76,9 @@ func TestResponse_PatchTheAPIServerCannotExecute_IsAnError(t *testing.T) {
 }
 
 func TestResponse_Secrets_AreMaskedInMessageAndWarnings(t *testing.T) {
-	var secrets secrets
-	secrets.addValue("hunter2")
-	response := (&Response{Message: "not hunter2", Warnings: []string{"hunter2 is short"}}).toAPI(&secrets)
+	var values confidential.Values
+	values.Add(&corev1.Secret{StringData: map[string]string{"password": "hunter2"}})
+	response := (&Response{Message: "not hunter2", Warnings: []string{"hunter2 is short"}}).toAPI(&values)
 	if response.Result.Message != "not ***" || response.Warnings[0] != "*** is short" {
 		t.Errorf("the response is %v", response)
 	}

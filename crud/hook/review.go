@@ -17,10 +17,12 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"knative.dev/pkg/injection"
 
+	"github.com/mallard-dev/mallard/confidential"
 	"github.com/mallard-dev/mallard/crud"
 )
 
@@ -150,7 +152,7 @@ func (r *Review) answer(ctx context.Context, request *admissionv1.AdmissionReque
 // run runs the hook. No value of a Secret is in the error.
 func (r *Review) run(ctx context.Context, request *admissionv1.AdmissionRequest, logger *zap.SugaredLogger) (*admissionv1.AdmissionResponse, error) {
 	run := &Run{Hook: r.hook.name, Task: string(request.UID), Logger: logger}
-	run.Contexts = []Context{r.contextOf(request, &run.secrets)}
+	run.Contexts = []Context{r.contextOf(request, &run.values)}
 	file, err := r.hook.call(ctx, run)
 	if planned := len(file.Operations) + len(file.OnHookError); err == nil && planned > 0 {
 		err = &rejection{fmt.Errorf("it has %d operations, which are not executed in a review", planned), "review"}
@@ -160,9 +162,9 @@ func (r *Review) run(ctx context.Context, request *admissionv1.AdmissionRequest,
 	}
 	if err != nil {
 		countRejection(r.hook.name, err)
-		return nil, errors.New(run.secrets.mask(err.Error()))
+		return nil, run.values.Error(err)
 	}
-	return run.Response.toAPI(&run.secrets), nil
+	return run.Response.toAPI(&run.values), nil
 }
 
 // acquire waits for the objects of the snapshots, and for the end of other runs.
@@ -186,8 +188,9 @@ func (r *Review) acquire(ctx context.Context) error {
 	}
 }
 
-// contextOf returns the context of a request, and adds the values of Secrets in it.
-func (r *Review) contextOf(request *admissionv1.AdmissionRequest, secrets *secrets) Context {
+// contextOf returns the context of a request, and adds the values of confidential objects in it.
+func (r *Review) contextOf(request *admissionv1.AdmissionRequest, values *confidential.Values) Context {
+	values.Kinds = r.options.ConfidentialKinds
 	c := Context{Binding: r.Name, Type: r.kind, Review: request}
 	for _, m := range r.monitors {
 		if c.Snapshots == nil {
@@ -196,13 +199,13 @@ func (r *Review) contextOf(request *admissionv1.AdmissionRequest, secrets *secre
 		states := m.states()
 		c.Snapshots[m.Name] = m.snapshots(states)
 		for _, s := range states {
-			secrets.add(s.Unstructured)
+			values.Add(s.Unstructured)
 		}
 	}
 	for _, object := range []runtime.RawExtension{request.Object, request.OldObject} {
 		u := &unstructured.Unstructured{}
-		if request.Kind.Kind == "Secret" && len(object.Raw) > 0 && u.UnmarshalJSON(object.Raw) == nil {
-			secrets.add(u)
+		if values.Kinds.Has(schema.GroupKind{Group: request.Kind.Group, Kind: request.Kind.Kind}) && len(object.Raw) > 0 && u.UnmarshalJSON(object.Raw) == nil {
+			values.Add(u)
 		}
 	}
 	return c

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mallard-dev/mallard/confidential"
 	"github.com/mallard-dev/mallard/crud"
 )
 
@@ -38,7 +39,7 @@ func (t *term) run(ctx context.Context, q *queue, due *task) {
 	t.mu.Unlock()
 	run := &Run{
 		Hook: due.hook.name, Queue: q.name, Task: due.id, Contexts: why.contexts, Previous: previous,
-		Logger: t.logger(due.hook, due.triggers[0].binding(), q.name).With("task", due.id), secrets: why.secrets,
+		Logger: t.logger(due.hook, due.triggers[0].binding(), q.name).With("task", due.id), values: why.values,
 	}
 	began := time.Now()
 	answer := t.attempt(ctx, q, run, due.hook)
@@ -113,11 +114,12 @@ type occasion struct {
 	contexts []Context
 	// received are called once the run has succeeded.
 	received []func()
-	secrets  secrets
+	values   confidential.Values
 }
 
 // occasionOf returns the contexts for the hook of a task, as the objects are now.
 func (t *term) occasionOf(due *task) (why occasion) {
+	why.values.Kinds = t.options.ConfidentialKinds
 	states, groups := map[*monitor][]*state{}, map[string]bool{}
 	statesOf := func(m *monitor) []*state {
 		if _, ok := states[m]; !ok {
@@ -140,7 +142,7 @@ func (t *term) occasionOf(due *task) (why occasion) {
 			}
 			c.WatchEvent, c.Snapshot = event, of.monitor.snapshot(s)
 			why.received = append(why.received, func() { of.monitor.deliver(of.object, event, s) })
-			why.secrets.add(s.Unstructured)
+			why.values.Add(s.Unstructured)
 		case "":
 			why.received = append(why.received, func() { t.beginBindings(due.hook) })
 		}
@@ -163,7 +165,7 @@ func (t *term) occasionOf(due *task) (why occasion) {
 	}
 	for _, all := range states {
 		for _, s := range all {
-			why.secrets.add(s.Unstructured)
+			why.values.Add(s.Unstructured)
 		}
 	}
 	return why

@@ -24,7 +24,7 @@ func (t *term) settle(ctx context.Context, q *queue, due *task, run *Run, why oc
 	m := due.measurement(q)
 	var reason string
 	if answer.err != nil {
-		reason = run.secrets.mask(answer.err.Error())
+		reason = run.values.Mask(answer.err.Error())
 	}
 	switch answer.verdict {
 	case succeeded:

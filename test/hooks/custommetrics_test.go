@@ -230,7 +230,7 @@ func TestMetrics_BeyondTheLimits_AreRejected(t *testing.T) {
 func TestMetrics_SecretInALabel_IsMasked(t *testing.T) {
 	s := newScene(t)
 	if _, err := s.env.Kube.CoreV1().Secrets(s.ns).Create(t.Context(), &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: "it"}, StringData: map[string]string{"password": secretValue},
+		ObjectMeta: metav1.ObjectMeta{Name: "it"}, StringData: map[string]string{"password": harness.Canary(t)},
 	}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -42,6 +42,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	harness.Search("the metrics", func() string {
+		families, err := registry.Gather()
+		return fmt.Sprint(families, err)
+	})
 	harness.Main(m, harness.Bare())
 }
 
@@ -96,6 +100,7 @@ func (s *scene) run(p process.Process) {
 	s.Helper()
 	core, logs := observer.New(zap.InfoLevel)
 	s.logs = logs
+	harness.Search("the log of the process of "+s.Name(), s.logged)
 	ctx, cancel := context.WithCancel(context.Background())
 	s.end = cancel
 	ctx = injection.WithConfig(logging.WithLogger(ctx, zap.New(core).Sugar()), s.config)
