@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -23,6 +24,7 @@ import (
 
 	"knative.dev/pkg/logging"
 
+	"github.com/mallard-dev/mallard/confidential"
 	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
@@ -139,23 +141,37 @@ type observer[T Object] struct {
 	ctx context.Context //nolint:containedctx // the lifetime of the observer, not of a call
 }
 
-// try calls a function of the observer. A panic is logged, and is the error.
-func (o *observer[T]) try(what string, name cache.ObjectName, f func() error) (err error) {
+// try calls a function of the observer with an event. A panic is logged, and is the error. Neither has values of Secrets.
+func (o *observer[T]) try(what string, event *Event[T], f func() error) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
-			logging.FromContext(o.ctx).Errorw("An observer panicked", "observer", o.id, "in", what, "key", name.String(), "reason", reason,
+			err = o.withoutValues(event, fmt.Errorf("%w: %v", errPanic, reason))
+			logging.FromContext(o.ctx).Errorw("An observer panicked", "observer", o.id, "in", what, "key", event.Name.String(), "reason", err,
 				"stack", string(debug.Stack()))
-			err = fmt.Errorf("%w: %v", errPanic, reason)
 		}
 	}()
-	return f()
+	if err = f(); err != nil {
+		err = o.withoutValues(event, err)
+	}
+	return err
+}
+
+// secretMetadata is the kind of a source of the metadata of Secrets, whose objects do not contain it.
+var secretMetadata any = corev1.SchemeGroupVersion.WithResource("secrets")
+
+func (o *observer[T]) withoutValues(event *Event[T], err error) error {
+	values := confidential.Values{}
+	if isOld, isNew := values.Add(event.Old), values.Add(event.Object); isOld || isNew || o.source.key.kind == secretMetadata {
+		return values.Error(err)
+	}
+	return err
 }
 
 // matches reports whether the observer may receive an object. One that Where fails for matches.
 func (o *observer[T]) matches(object T) bool {
 	matches := true
 	if o.options.Where != nil {
-		_ = o.try("Where", cache.MetaObjectToName(object), func() error {
+		_ = o.try("Where", &Event[T]{Name: cache.MetaObjectToName(object), Object: object}, func() error {
 			matches = o.options.Where(object)
 			return nil
 		})
@@ -170,7 +186,7 @@ func (o *observer[T]) wants(event *Event[T]) bool {
 	}
 	wants := true
 	if distinct := o.options.Distinct; distinct != nil && event.Type == Updated && !event.Resync {
-		_ = o.try("Distinct", event.Name, func() error {
+		_ = o.try("Distinct", event, func() error {
 			wants = distinct(event.Old) != distinct(event.Object)
 			return nil
 		})
@@ -186,7 +202,7 @@ func (o *observer[T]) call(ctx context.Context, event Event[T]) error {
 		defer cancel()
 	}
 	start := time.Now()
-	err := o.try("the handler", event.Name, func() error { return o.handler(ctx, event) })
+	err := o.try("the handler", &event, func() error { return o.handler(ctx, event) })
 	result := resultOf(err)
 	o.metrics.called(event.Type, result, time.Since(start))
 	if err != nil && result != telemetry.ResultSkip && (result != telemetry.ResultRequeue || o.options.Inline) {

@@ -25,6 +25,7 @@ import (
 	"knative.dev/pkg/webhook"
 	certresources "knative.dev/pkg/webhook/certificates/resources"
 
+	"github.com/mallard-dev/mallard/confidential"
 	"github.com/mallard-dev/mallard/runtime/process"
 	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
@@ -111,8 +112,8 @@ func (r *certificates) Reconcile(ctx context.Context, key string) error {
 		}
 	}
 	secret.Data = next.data
-	if _, err := r.client.CoreV1().Secrets(r.key.Namespace).Update(ctx, secret, metav1.UpdateOptions{}); err != nil {
-		return fmt.Errorf("writing the secret of the certificate: %w", err)
+	if _, err := r.client.CoreV1().Secrets(r.key.Namespace).Update(confidential.Context(ctx), secret, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("writing the secret of the certificate: %w", confidential.Answer(err))
 	}
 	return nil
 }

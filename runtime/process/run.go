@@ -8,6 +8,7 @@ package process
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"net"
@@ -98,6 +99,9 @@ func (p Process) run(ctx context.Context) error {
 	running, ctx := errgroup.WithContext(ctx)
 
 	cfg := injection.ParseAndGetRESTConfigOrDie()
+	if err := checkVerbosity(flag.CommandLine); err != nil {
+		return err
+	}
 	if p.Prepare != nil {
 		if err := p.Prepare(ctx, &p); err != nil {
 			return err
@@ -131,7 +135,7 @@ func (p Process) run(ctx context.Context) error {
 	defer func() { _ = logger.Sync() }()
 	ctx = logging.WithLogger(ctx, logger)
 	klog.SetLogger(zapr.NewLogger(logger.Desugar()))
-	rest.SetDefaultWarningHandler(&logging.WarningHandler{Logger: logger})
+	rest.SetDefaultWarningHandlerWithContext(warnings{logging.WarningHandler{Logger: logger}})
 	defer serveProbes(ctx, probesPort, readiness)()
 	sharedmain.CheckK8sClientMinimumVersionOrDie(ctx, logger)
 

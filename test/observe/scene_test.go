@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -80,6 +81,13 @@ func eachAt(t *testing.T, env *harness.Env, connect func(*testing.T) (*rest.Conf
 				t.Fatal(err)
 			}
 			core, logs := observer.New(zap.InfoLevel)
+			harness.Search("the log of the process of "+t.Name(), func() string {
+				var all strings.Builder
+				for _, entry := range logs.All() {
+					fmt.Fprintln(&all, entry.Message, entry.ContextMap())
+				}
+				return all.String()
+			})
 			ctx = start(ctx, t, config, zap.New(core))
 			test(t, &scene{Env: env, ctx: ctx, end: cancel, ns: env.Namespace(t), proxy: proxy, kube: env.Kube, near: near, logs: logs})
 		})

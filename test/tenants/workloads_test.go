@@ -117,6 +117,7 @@ metadata: {name: work}
 apiVersion: v1
 kind: Secret
 metadata: {name: work}
+stringData: {token: "`+harness.Canary(t)+`"}
 `)
 		// Not the tenant's to create, but the operator's to leave alone.
 		objects = append(objects, w.Apply(t, w.ns, `
