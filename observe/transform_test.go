@@ -60,6 +60,7 @@ func TestTransform_FailsForOneObject_ItIsDeliveredAsItIs(t *testing.T) {
 				pass(time.Minute)
 				server.write("good")
 				pass(time.Minute)
+				synctest.Wait() // all calls happen before the next line
 				slices.Sort(received[:min(2, len(received))])
 				if want := []string{"Added bad", "Added good", "Updated bad", "Updated good"}; !slices.Equal(received, want) {
 					t.Errorf("received are %q, want %q", received, want)
