@@ -6,8 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package crud
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -44,22 +44,27 @@ func (c *call) masked(err error, states ...map[string]any) error {
 
 // AddConfidential adds the values that an operation writes to an object of a confidential kind.
 func (c *Client) AddConfidential(values *confidential.Values, op Operation) {
-	call := &call{Client: c, op: op}
-	if errors.Join(call.prepare(), call.resolve()) != nil || !call.isConfidential() {
+	ref := op.Target()
+	if ref.Kind == "" && !isNil(op.Object) {
+		gvk, _ := c.gvkOf(op.Object) // Run reports an unknown type
+		ref.APIVersion, ref.Kind = gvk.ToAPIVersionAndKind()
+	}
+	if ref.Kind == "" {
+		return // a function writes what is not known yet
+	}
+	if found, err := c.kinds.find(ref); err != nil || !c.options.ConfidentialKinds.Has(found.GroupKind()) {
 		return
 	}
+	// What cannot be decoded is not sent.
 	written := map[string]any{}
-	switch op.Type {
-	case TypeMergePatch:
-		written, _ = decodeMergePatch(op.Patch) // validated
-	case TypeJSONPatch:
-		patch, _ := decodeJSONPatch(op.Patch) // validated
+	switch patch, _ := decodeJSONPatch(op.Patch); {
+	case !isNil(op.Object):
+		written, _ = fields(op.Object)
+	case op.Type == TypeMergePatch:
+		written, _ = decodeMergePatch(op.Patch)
+	default:
 		for i := range patch {
 			written[strconv.Itoa(i)], _ = patch[i].ValueInterface()
-		}
-	default:
-		if call.object != nil {
-			written = call.object.Object
 		}
 	}
 	values.AddFields(written)
@@ -123,11 +128,11 @@ func misfits(value any, typed reflect.Type, path string) (found []string) {
 			found = append(found, misfits(item, typed.Elem(), fmt.Sprintf("%s[%d]", path, i))...)
 		}
 	case json.Unmarshal(encoded, reflect.New(typed).Interface()) != nil:
-		is := typeName(reflect.TypeOf(value))
-		if typed.Kind() == reflect.Slice && is == "a text" {
+		want, is := typeName(typed), typeName(reflect.TypeOf(value))
+		if strings.HasPrefix(want, is) {
 			is = "another text"
 		}
-		found = append(found, fmt.Sprintf("%s: must be %s, is %s", strings.TrimPrefix(path, "."), typeName(typed), is))
+		found = append(found, fmt.Sprintf("%s: must be %s, is %s", strings.TrimPrefix(path, "."), want, is))
 	}
 	return found
 }
@@ -155,26 +160,17 @@ func member(of reflect.Type, name string) (reflect.Type, bool) {
 	return nil, false
 }
 
+var typeNames = map[reflect.Kind]string{
+	reflect.String: "a text", reflect.Bool: "a boolean", reflect.Map: "an object", reflect.Struct: "an object", reflect.Slice: "a list",
+}
+
 // typeName names a type as it is in JSON.
 func typeName(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.String:
-		return "a text"
-	case reflect.Bool:
-		return "a boolean"
-	case reflect.Map:
-		return "an object"
-	case reflect.Slice:
-		if t.Elem().Kind() == reflect.Uint8 {
-			return "a text in base64"
-		}
-		return "a list"
-	case reflect.Struct:
-		if reflect.PointerTo(t).Implements(unmarshaler) {
-			return "a " + t.Name()
-		}
-		return "an object"
-	default:
-		return "a number"
+	switch {
+	case t == reflect.TypeFor[[]byte]():
+		return "a text in base64"
+	case reflect.PointerTo(t).Implements(unmarshaler):
+		return "a " + t.Name()
 	}
+	return cmp.Or(typeNames[t.Kind()], "a number")
 }

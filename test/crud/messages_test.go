@@ -78,7 +78,10 @@ var others = []rejection{
 
 // underLoad are the answers of a control plane that is overloaded, or whose other parts fail.
 var underLoad = []*apierrors.StatusError{
-	apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "leak", errors.New(`User "jane" cannot get resource "secrets" in API group "" in the namespace "default"`)),
+	{ErrStatus: metav1.Status{
+		Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden,
+		Message: `secrets "leak" is forbidden: User "jane" cannot get resource "secrets" in API group "" in the namespace "default"`,
+	}},
 	apierrors.NewUnauthorized("Unauthorized"),
 	apierrors.NewTooManyRequests("the server has received too many requests and has asked us to try again later", 0),
 	apierrors.NewServiceUnavailable("the server is currently unable to handle the request"),
