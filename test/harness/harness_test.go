@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package harness_test
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"strings"
@@ -178,5 +179,34 @@ func TestHarness_Audit_ReturnsEntriesSinceTheMark(t *testing.T) {
 	}
 	if entries := mark.Entries(t, inNamespace, harness.ByUser(env.User("controller"))); len(entries) != 0 {
 		t.Errorf("of another user: got %+v, want none", entries)
+	}
+}
+
+// recorded is a test whose errors are recorded.
+type recorded struct {
+	testing.TB
+
+	cleanups []func()
+	errors   []string
+}
+
+func (r *recorded) Cleanup(f func()) { r.cleanups = append(r.cleanups, f) }
+
+func (r *recorded) Error(args ...any) { r.errors = append(r.errors, fmt.Sprint(args...)) }
+
+func TestHarness_CanaryInAnObject_FailsTheTest(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns, clean, leaking := env.Namespace(t), &recorded{TB: t}, &recorded{TB: t}
+	hidden, shown := harness.Canary(clean), harness.Canary(leaking)
+	env.Apply(t, ns, fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: it}\nstringData: {a: %q}\n---\n", hidden)+
+		fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: it}\nbinaryData: {a: %s}\n", base64.StdEncoding.EncodeToString([]byte(shown))))
+	for _, r := range []*recorded{clean, leaking} {
+		for _, cleanup := range r.cleanups {
+			cleanup()
+		}
+	}
+	if want := "the value of a Secret is in configmaps " + ns + "/it, in base64"; len(clean.errors) > 0 || len(leaking.errors) != 1 || leaking.errors[0] != want {
+		t.Errorf("the errors are %q and %q, want %q in the second", clean.errors, leaking.errors, want)
 	}
 }

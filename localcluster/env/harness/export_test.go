@@ -24,3 +24,6 @@ func StartShared(ctx context.Context) error {
 
 // SharedEnv returns an environment that other suites use, too, without clients.
 func SharedEnv() *Env { return &Env{attached: true} }
+
+// Record copies what is printed to a file until the returned function is called.
+var Record = record
