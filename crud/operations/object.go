@@ -65,6 +65,9 @@ func (d *decoder) integer(f field) *int64 {
 }
 
 func (d *decoder) choice(f field, values ...string) string {
+	if f.value.scalar == false && slices.Contains(values, "off") {
+		return "off" // which is a boolean in YAML
+	}
 	text := d.text(f)
 	if _, isText := f.value.scalar.(string); isText && !slices.Contains(values, text) {
 		d.addf(f.value.position, "%s must be %s, not %q", f.name, strings.TrimPrefix(strings.Join(values, " or "), " or "), text)

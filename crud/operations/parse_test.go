@@ -85,6 +85,11 @@ func TestParse_Header_SetsThePlan(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", content, file, err)
 		}
 	}
+	for _, off := range []string{"off", "'off'"} {
+		if file, err := Parse([]byte("file: {preflight: " + off + "}")); err != nil || !file.SkipPreflight {
+			t.Errorf("preflight: %s: got %+v, %v", off, file, err)
+		}
+	}
 	if file, err := Parse([]byte(operation)); err != nil || file.Continue || file.SkipPreflight || file.DryRun {
 		t.Errorf("without header: got %+v, %v", file, err)
 	}

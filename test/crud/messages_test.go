@@ -79,7 +79,7 @@ var others = []rejection{
 // underLoad are the answers of a control plane that is overloaded, or whose other parts fail.
 var underLoad = []*apierrors.StatusError{
 	{ErrStatus: metav1.Status{
-		Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden,
+		Status: metav1.StatusFailure, Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden,
 		Message: `secrets "leak" is forbidden: User "jane" cannot get resource "secrets" in API group "" in the namespace "default"`,
 	}},
 	apierrors.NewUnauthorized("Unauthorized"),

@@ -201,7 +201,7 @@ func TestSecret_RejectedInAnyWay_NoErrorHasAValue(t *testing.T) {
 func TestSecret_RejectedFile_ProgramPrintsNoValue(t *testing.T) {
 	s := newScene(t)
 	r := newRejected(s, "Secret", harness.Canary(t))
-	file := r.in(`file: {preflight: off, onFailure: continue}
+	file := r.in(`file: {preflight: "off", onFailure: continue}
 ---
 {operationType: MergePatch, kind: Secret, name: leak, mergePatch: {data: {z: 5}}}
 ---
