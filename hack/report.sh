@@ -19,11 +19,11 @@ cat -- "${work}"/*.json </dev/null >"${work}/results"
 cat -- "${work}"/*.actions </dev/null >"${work}/commands"
 
 printf '\n== test: seconds by package\n'
-sed -n 's/.*"Action":"\(pass\|fail\)","Package":"\([^"]*\)","Elapsed":\([0-9.]*\)}$/\3 \1 \2/p' "${work}/results" | sort -rn | head -n 25
+sed -n 's/.*"Action":"\(pass\|fail\)","Package":"\([^"]*\)","Elapsed":\([0-9.]*\)}$/\3 \1 \2/p' "${work}/results" | sort -rn | awk 'NR <= 25'
 
 printf '\n== test: the slowest tests\n'
 sed -n 's/.*"Action":"\(pass\|fail\)","Package":"\([^"]*\)","Test":"\([^"]*\)","Elapsed":\([0-9.]*\)}$/\4 \2 \3/p' "${work}/results" |
-  awk '$1 >= 2' | sort -rn | head -n 15
+  awk '$1 >= 2' | sort -rn | awk 'NR <= 15'
 
 printf '\n== test: CPU seconds, and how often\n'
 # The go command writes an action with its times as an indented JSON object.
@@ -34,7 +34,7 @@ printf '\n== test: CPU seconds, and how often\n'
   ' "${work}/commands" | sed 's/"build"/compiler/; s/"link"/linker/; s/"\(.*\)"/\1/'
   # Programs that run others are left out, since the others are counted.
   grep -vE $'\t(go|gotestsum|make)(\t|$)' "${work}/programs" | sed 's/localcluster\tup/control planes/; s/localcluster\t.*/kubectl and others of localcluster/' || true
-} | awk -F '\t' '{ sum[$2] += $1; n[$2]++ } END { for (name in sum) printf "%8.1f %6d  %s\n", sum[name], n[name], name }' | sort -rn | head -n 40
+} | awk -F '\t' '{ sum[$2] += $1; n[$2]++ } END { for (name in sum) printf "%8.1f %6d  %s\n", sum[name], n[name], name }' | sort -rn | awk 'NR <= 40'
 
 left="$(git grep -lz '^//go:build nightly' -- '*_test.go' | xargs -r -0 grep -Hc '^func Test.*testing\.T) {$' || true)"
 if [[ "${tier}" == test && -n "${left}" ]]; then

@@ -128,6 +128,6 @@ fi
 if ((${#failed[@]})); then
   printf '\n== test: failed:%s\n' "$(printf ' %s;' "${failed[@]}")"
   # The first failures again: CI systems keep the end of a long log.
-  sed -n 's/.*"Action":"fail","Package":"\([^"]*\)","Test":"\([^"]*\)".*/failed: \1 \2/p' "${work}/results" | head -n 40
+  sed -n 's/.*"Action":"fail","Package":"\([^"]*\)","Test":"\([^"]*\)".*/failed: \1 \2/p' "${work}/results" | awk 'NR <= 40'
   exit 1
 fi
