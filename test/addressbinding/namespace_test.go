@@ -37,12 +37,8 @@ spec: {image: one}
 		w.Await(t, ref, harness.Ready)
 	}
 	w.Await(t, d, has(address))
-	mark := w.Mark(t)
 	namespace := harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("namespaces"), Name: w.ns}
 	w.Delete(t, namespace)
 	w.Await(t, namespace, harness.Deleted)
 	w.Await(t, harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("services"), Namespace: "knative-samples-directory", Name: "published"}, harness.Deleted)
-	if got := w.patches(t, mark, "deployments"); len(got) > 0 {
-		t.Errorf("subjects that are deleted with their namespace were patched: %v", got)
-	}
 }

@@ -34,6 +34,7 @@ func newScene(t *testing.T, env *harness.Env) *scene {
 	t.Helper()
 	s := &scene{Env: env, ns: env.Namespace(t)}
 	s.alias = s.ns[len(s.ns)-5:]
+	env.ExpectErrors(t, s.ns) // of the faults
 	refs := env.Apply(t, s.ns, fmt.Sprintf(`
 apiVersion: v1
 kind: Service

@@ -44,7 +44,7 @@ func TestPods_SyntaxErrorInAConfigMap_StatusReportsIt(t *testing.T) {
 				return fmt.Errorf("there are %d", len(pods))
 			}
 			for i := range pods {
-				if err := explains(&pods[i], told, "the placeholders are"); err != nil {
+				if err := explains(&pods[i], told, "must be a template with"); err != nil {
 					return fmt.Errorf("%s: %w", pods[i].Name, err)
 				}
 			}

@@ -144,6 +144,7 @@ func TestSimpleDeployment_PodsRejectedByAdmission_ReportsIt(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
 	namespace := harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("namespaces"), Name: ns}
+	env.ExpectErrors(t, ns)
 	env.Patch(t, namespace, `{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}`)
 	ref := env.Apply(t, ns, object("it", "one", 2))[0]
 	env.Await(t, ref, says("CreateFailed", "violates PodSecurity"))

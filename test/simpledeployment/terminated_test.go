@@ -41,6 +41,7 @@ func TestSimpleDeployment_TerminatedPods_AreReplacedThenDeleted(t *testing.T) {
 // protect makes the API server reject deletions of Pods with the label keep in a namespace.
 func protect(t *testing.T, env *harness.Env, ns string) {
 	t.Helper()
+	env.ExpectErrors(t, "keep-"+ns)
 	env.Define(t, fmt.Sprintf(`
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy

@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -104,6 +105,9 @@ func (e *Env) search(ctx context.Context, others map[string]string) error {
 			continue // it does not run
 		}
 		content, err := scrape(ctx, "http://"+address+"/metrics")
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			continue // it has stopped
+		}
 		errs = append(errs, err)
 		in("the metrics of "+d.Name, string(content))
 	}
