@@ -70,6 +70,8 @@ func TestReplace_ManifestOfAnOlderVersion_KeepsTheRest(t *testing.T) {
 	ns := env.Namespace(t)
 	env.Apply(t, ns, target)
 	env.Apply(t, ns, full(ns, "subject"))
+	// kubectl replaces the version that it has read, which must not change in between.
+	env.Await(t, at(hub, ns, "subject"), harness.Ready)
 	want := spec(t, env, at(hub, ns, "subject"))
 	for version, manifest := range map[string]string{
 		"v1alpha1": `{serviceName: target}`,
