@@ -90,15 +90,15 @@ var types = []struct {
 }{{
 	valid: regexp.MustCompile(`^a duration from (\S+) to (\S+) such as (\S+)$`),
 	rejects: func(m []string) []string {
-		least, _ := time.ParseDuration(m[1])
-		most, _ := time.ParseDuration(m[2])
+		least := must(time.ParseDuration(m[1]))
+		most := must(time.ParseDuration(m[2]))
 		return []string{"soon", "15", "1 s", "0s", "-" + m[1], (least - 1).String(), (most + 1).String()}
 	},
 }, {
 	valid: regexp.MustCompile(`^a (?:whole )?number from (\d+) to (\d+) such as (\S+)$`),
 	rejects: func(m []string) []string {
-		least, _ := strconv.Atoi(m[1])
-		most, _ := strconv.Atoi(m[2])
+		least := must(strconv.Atoi(m[1]))
+		most := must(strconv.Atoi(m[2]))
 		values := []string{"many", "NaN", m[3] + "s", strconv.Itoa(least - 1), strconv.Itoa(most + 1)}
 		if strings.HasPrefix(m[0], "a whole") {
 			values = append(values, m[1]+".5")
@@ -240,6 +240,14 @@ func TestConfigurationPage_Combinations_AreRejectedWithTheKey(t *testing.T) {
 			}
 		}
 	}
+}
+
+// must returns the value of a number or a duration of the page. One that cannot be parsed is a mistake of the page.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }
 
 func TestConfigurationPage_EachKeyOfTheCode_IsOnThePage(t *testing.T) {

@@ -191,8 +191,8 @@ func TestCluster_UserNamespace_ProcessesHaveRoots(t *testing.T) {
 // ordinaryUser returns the user and the group of a cluster that is not root's.
 func ordinaryUser() (uid, gid int) {
 	if uid, gid = os.Geteuid(), os.Getegid(); uid == 0 {
-		const nobody = 65534
-		return nobody, nobody
+		const ordinary = 65534
+		return ordinary, ordinary
 	}
 	return uid, gid
 }
