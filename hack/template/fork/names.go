@@ -53,13 +53,16 @@ func newNames(a Arguments, files tree) *names {
 		n.literal("// +groupName="+oldGroup+"\n", "// +groupName="+a.Group+"\n// +groupGoName="+goName(name)+"\n")
 	}
 	n.literal(regexp.QuoteMeta(oldGroup), regexp.QuoteMeta(a.Group)) // in expressions and JSON paths
+	n.literal("apis/"+oldGroup, "apis/"+a.Group)                     // no folder, but a path of the API server
 	n.literal(oldGroup, a.Group)
 	n.literal(oldNamespace, a.Namespace)
 	n.literal(oldDomain, a.Group)
 	// Import paths, folders, generated identifiers and aliases of imports.
 	n.rules = append(n.rules, rule{`apis/samples\b|\bsamples/v1|\b(?:fake)?samples(?:v1\w*|client)\b|\bfakesamples\b`, n.replacePackage})
 	n.rules = append(n.rules, rule{`\b[Pp]ackage samples\b|\bsamples\.`, n.replaceQualifier})
-	n.rules = append(n.rules, rule{`SamplesV1`, func(_, _, _ string) string { return n.groupGoName() + "V1" }})
+	for _, method := range []string{"V1", "()."} {
+		n.literal("Samples"+method, n.groupGoName()+method)
+	}
 	n.rules = append(n.rules, rule{`(?i:mallard)`, n.replaceName})
 	expressions := make([]string, 0, len(n.rules))
 	for _, r := range n.rules {

@@ -24,6 +24,8 @@ func TestRename_EveryForm_GetsTheFormOfTheName(t *testing.T) {
 		"w.samples.SamplesV1()":                                "w.samples.GreenPondV1()",
 		"the samples. Each":                                    "the samples. Each",
 		"addressableservices.samples.knative.dev":              "addressableservices.green-pond.acme.io",
+		"/apis/samples.knative.dev/v1/":                        "/apis/green-pond.acme.io/v1/",
+		"f.Samples().V1()":                                     "f.GreenPond().V1()",
 		`samples\.knative\.dev/class`:                          `green-pond\.acme\.io/class`,
 		"// +groupName=samples.knative.dev\n":                  "// +groupName=green-pond.acme.io\n// +groupGoName=GreenPond\n",
 		"knative-samples-directory":                            "green-directory",
@@ -103,6 +105,7 @@ func TestReduce_EveryCombination_FindsItsFilesAndLines(t *testing.T) {
 			}
 			expectPagesOfTests(t, files)
 			expectPackages(t, all, files)
+			expectCitedTests(t, all, files)
 		})
 	}
 }
@@ -124,6 +127,50 @@ func expectPackages(t *testing.T, all, files tree) {
 			}
 		}
 	}
+}
+
+// The tests and the pages of the same repository that a page cites.
+var (
+	citedTest = regexp.MustCompile("(?:`|shown-by=\\S+:)(Test\\w+)")
+	linked    = regexp.MustCompile(`\]\(([^):#]+)[)#]`)
+	testName  = regexp.MustCompile(`(?m)^func (Test\w+)`)
+)
+
+// expectCitedTests finds pages that cite a test, or link to a file, that the fork removes. Links to the page about forks become links to the
+// template's.
+func expectCitedTests(t *testing.T, all, files tree) {
+	t.Helper()
+	before, after := tests(all), tests(files)
+	for path, f := range files {
+		if !strings.HasSuffix(path, ".md") {
+			continue
+		}
+		for _, cited := range citedTest.FindAllSubmatch(f.content, -1) {
+			if test := string(cited[1]); before[test] && !after[test] {
+				t.Errorf("%s cites %s, which the fork lacks", path, test)
+			}
+		}
+		for _, link := range linked.FindAllSubmatch(f.content, -1) {
+			target := slashpath.Join(slashpath.Dir(path), string(link[1]))
+			if _, was := all[target]; was && !strings.HasSuffix(target, "how-to/fork.md") {
+				if _, is := files[target]; !is {
+					t.Errorf("%s links to %s, which the fork lacks", path, target)
+				}
+			}
+		}
+	}
+}
+
+func tests(files tree) map[string]bool {
+	names := make(map[string]bool)
+	for path, f := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			for _, declared := range testName.FindAllSubmatch(f.content, -1) {
+				names[string(declared[1])] = true
+			}
+		}
+	}
+	return names
 }
 
 // packages returns the folders that hold Go files.
