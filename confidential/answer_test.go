@@ -53,7 +53,8 @@ func TestAnswer_MessageOfTheAPIServer_KeepsTheObjectTheFieldAndTheRemedy(t *test
 		{
 			apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), object,
 				"json: cannot unmarshal number into Go struct field Secret.data of type []uint8")}),
-			[]string{"data.z: must be a text in base64, is a number"}, "data.z: must be a text in base64, is a number",
+			[]string{"data.z: must be a text in base64, is a number"},
+			"data.z: must be a text in base64, is a number",
 		},
 		{
 			apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), object, "no kind \"Other\" is registered")}), nil,
@@ -168,8 +169,7 @@ func printed(t *testing.T, err error) string {
 	for cause := err; cause != nil; cause = errors.Unwrap(cause) {
 		fmt.Fprintln(&out, cause)
 	}
-	var answer *apierrors.StatusError
-	if errors.As(err, &answer) {
+	if answer, ok := errors.AsType[*apierrors.StatusError](err); ok {
 		format, args := answer.DebugError()
 		fmt.Fprintf(&out, format, args...)
 		fmt.Fprintf(&out, "%v %+v %#v", answer, answer.ErrStatus, answer.ErrStatus)

@@ -15,7 +15,7 @@ import (
 )
 
 // Kinds are kinds whose objects have confidential values. Secret is one of them in any case.
-type Kinds []schema.GroupKind
+type Kinds []schema.GroupKind //nolint:recvcheck // only Decode changes it
 
 // Has reports whether a kind is confidential.
 func (k Kinds) Has(kind schema.GroupKind) bool {

@@ -102,12 +102,15 @@ func (v *Values) addText(text string) {
 	if v.known == nil {
 		v.known = sets.New[string]()
 	}
-	escaped, _ := json.Marshal(text) // never fails
+	escaped, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // a text has a JSON form
+	}
 	v.known.Insert(strings.Split(text, "\n")...)
 	v.known.Insert(
 		text, string(escaped[1:len(escaped)-1]), strings.Trim(strconv.Quote(text), `"`), url.QueryEscape(text), url.PathEscape(text),
 		base64.RawStdEncoding.EncodeToString([]byte(text)), base64.RawURLEncoding.EncodeToString([]byte(text)),
-		fmt.Sprintf("%x", text), fmt.Sprintf("%X", text), strings.Trim(fmt.Sprint([]byte(text)), "[]"),
+		fmt.Sprintf("%x", text), fmt.Sprintf("%X", text), strings.Trim(fmt.Sprintf("%d", []byte(text)), "[]"),
 	)
 }
 

@@ -19,7 +19,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 )
 
 // TestPods_Invalid_ReportTheReasonInStatusAndEvents checks that status and events of a Pod report its errors as in a cluster.
@@ -181,8 +180,8 @@ func TestCluster_UserNamespace_ProcessesHaveRoots(t *testing.T) {
 		t.Errorf("it reads %q from /dev/null", out)
 	}
 	pod := n.duckPod("sealed", "read", "/var/run/secrets/kubernetes.io/serviceaccount/namespace")
-	pod.Spec.Containers[0].SecurityContext = &corev1.SecurityContext{ReadOnlyRootFilesystem: ptr.To(true), RunAsUser: ptr.To[int64](65532)}
-	pod.Spec.SecurityContext = &corev1.PodSecurityContext{FSGroup: ptr.To[int64](65532)}
+	pod.Spec.Containers[0].SecurityContext = &corev1.SecurityContext{ReadOnlyRootFilesystem: new(true), RunAsUser: new(int64(65532))}
+	pod.Spec.SecurityContext = &corev1.PodSecurityContext{FSGroup: new(int64(65532))}
 	if out := n.output(t, namespace, pod); strings.TrimSpace(out) != namespace {
 		t.Errorf("with a read-only root folder it reads the namespace %q, want %s", out, namespace)
 	}
@@ -220,7 +219,7 @@ func upAsOrdinaryUser(t *testing.T, attributes *syscall.SysProcAttr) *node {
 		}
 		cmd.Env = append(os.Environ(), "HOME="+dir, "TMPDIR="+dir)
 		if attributes.UidMappings == nil {
-			attributes.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)} //nolint:gosec // small numbers
+			attributes.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 		} else {
 			attributes.Credential = &syscall.Credential{NoSetGroups: true} // of root in the namespace
 		}

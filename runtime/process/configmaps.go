@@ -112,7 +112,7 @@ func newLeaderElection(cm *corev1.ConfigMap) (*leaderelection.Config, error) {
 	if err == nil {
 		err = leader.Check(parsed)
 	}
-	return parsed, err //nolint:wrapcheck // package strict does
+	return parsed, err
 }
 
 var observabilityRules = strict.Rules{

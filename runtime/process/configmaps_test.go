@@ -139,7 +139,7 @@ func TestWatch_InvalidConfigMap_IsReportedAndNotApplied(t *testing.T) {
 func TestNewParsers_EachKeyOfKnative_IsKnown(t *testing.T) {
 	// They are the old names of others, which the shipped ConfigMap sets, so that they would have no effect.
 	legacy := []string{"leaseDuration", "renewDeadline", "retryPeriod"}
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "knative.dev/pkg").Output()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "knative.dev/pkg").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

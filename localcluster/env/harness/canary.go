@@ -64,11 +64,14 @@ func Search(name string, text func() string) { searched.Store(name, text) }
 
 // Leaked returns the form in which a text contains a value, or "".
 func Leaked(text, value string) string {
-	quoted, _ := json.Marshal(value) // never fails
+	quoted, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // a text has a JSON form
+	}
 	for form, encoded := range map[string]string{
 		"in clear": value, "in base64": base64.RawStdEncoding.EncodeToString([]byte(value)), "as JSON": strings.Trim(string(quoted), `"`),
 		"in a URL": url.QueryEscape(value), "in a path": url.PathEscape(value), "in hexadecimal digits": hex.EncodeToString([]byte(value)),
-		"in bytes": strings.Trim(fmt.Sprint([]byte(value)), "[]"),
+		"in bytes": strings.Trim(fmt.Sprintf("%d", []byte(value)), "[]"),
 	} {
 		if strings.Contains(text, encoded) {
 			return form

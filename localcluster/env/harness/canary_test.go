@@ -20,7 +20,7 @@ func TestCanary_InAnyForm_IsFound(t *testing.T) {
 	value, other := harness.Canary(t), harness.Canary(t)
 	for _, form := range []string{
 		value, base64.StdEncoding.EncodeToString([]byte(value)), url.QueryEscape(value), url.PathEscape(value), fmt.Sprintf("%x", value),
-		strings.NewReplacer("<", `\u003c`, "&", `\u0026`).Replace(value), fmt.Sprint([]byte(value)),
+		strings.NewReplacer("<", `\u003c`, "&", `\u0026`).Replace(value), fmt.Sprintf("%d", []byte(value)),
 	} {
 		text := "before " + form + " after"
 		if harness.Leaked(text, value) == "" || harness.Leaked(text, other) != "" {

@@ -99,7 +99,7 @@ func run(m *testing.M, options []Option) int {
 	code := m.Run()
 	texts := map[string]string{"the standard output": stdout(), "the standard error": stderr()}
 	for name, text := range searched.Range {
-		texts[name.(string)] = text.(func() string)() //nolint:forcetypeassert // as Search stores them
+		texts[name.(string)] = text.(func() string)()
 	}
 	if !interrupted() {
 		// The other goroutine is about to exit.

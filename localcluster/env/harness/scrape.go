@@ -42,7 +42,7 @@ func scrape(ctx context.Context, url string) ([]byte, error) {
 	if err == nil && response.StatusCode != http.StatusOK {
 		err = fmt.Errorf("reading the metrics: %s", response.Status)
 	}
-	return content, err //nolint:wrapcheck // of the connection
+	return content, err
 }
 
 // Metrics are the process's metrics by their names.

@@ -23,7 +23,7 @@ func Report(used time.Duration, args []string) {
 	if path == "" {
 		return
 	}
-	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600) //nolint:gosec // the path is the user's
 	if err != nil {
 		return
 	}
