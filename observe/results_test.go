@@ -17,7 +17,9 @@ import (
 
 	"go.uber.org/zap"
 	zapobserver "go.uber.org/zap/zaptest/observer"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
 	"knative.dev/pkg/controller"
@@ -153,5 +155,46 @@ func TestQueue_HandlerPanics_IsLoggedOnceCountedAndRepeatedWithWhatChangedSince(
 		if text := fmt.Sprint(entry.ContextMap()); entry.Message != "An observer panicked" && strings.Contains(text, "observe.panicking") {
 			t.Errorf("the stack is logged again: %s %s", entry.Message, text)
 		}
+	}
+}
+
+func TestObserver_QueuedAndInline_FollowTheirOptions(t *testing.T) {
+	for way, o := range map[string]Options[*partial]{"Queued": {}, "Inline": {Inline: true}} {
+		t.Run(way, func(t *testing.T) {
+			name := kindOf(t)
+			synctest.Test(t, func(t *testing.T) {
+				o.Types, o.Timeout = []Type{Added, Deleted}, time.Second
+				var received []string
+				it := observerOf(logging.WithLogger(t.Context(), zap.NewNop().Sugar()), t, name, func(ctx context.Context, e Event[*partial]) error {
+					received = append(received, fmt.Sprint(e.Type, " ", e.Name.Name))
+					if <-ctx.Done(); o.Inline {
+						panic("induced")
+					}
+					return nil
+				}, o)
+				var handler cache.ResourceEventHandler = newInline(it)
+				if !o.Inline {
+					q := newQueue(it)
+					q.start()
+					defer q.stop()
+					handler = q
+				}
+				for _, notify := range []func(){
+					func() { handler.OnAdd(&corev1.Secret{}, false) },
+					func() { handler.OnAdd(object(1, 1), false) },
+					func() { handler.OnUpdate(object(1, 1), object(1, 2)) },
+					func() { handler.OnDelete(object(1, 2)) },
+				} {
+					notify()
+					pass(time.Minute)
+				}
+				if want := []string{"Added 1", "Deleted 1"}; !slices.Equal(received, want) {
+					t.Errorf("received are %q, want %q", received, want)
+				}
+			})
+			if n := measured(t, "observer.mismatches", attributes{observerKey: name}); n != 1 {
+				t.Errorf("%v objects of another type are counted, want 1", n)
+			}
+		})
 	}
 }

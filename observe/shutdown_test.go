@@ -145,8 +145,10 @@ func TestSubscription_CallIsRunning_IsWaitedForAndCounted(t *testing.T) {
 		server := newAPIServer()
 		server.write("a")
 		server.write("b")
+		var calls atomic.Int32
 		release := make(chan struct{})
 		s, err := Subscribe(ctx, "it", ofSecrets(server), func(context.Context, Event[*corev1.Secret]) error {
+			calls.Add(1)
 			<-release
 			return nil
 		})
@@ -168,6 +170,12 @@ func TestSubscription_CallIsRunning_IsWaitedForAndCounted(t *testing.T) {
 		close(release)
 		if err := s.Stop(t.Context()); err != nil {
 			t.Errorf("got %v after the call, want no error", err)
+		}
+		before := calls.Load()
+		server.write("c")
+		synctest.Wait()
+		if after := calls.Load(); after != before {
+			t.Error("the observer is called after Stop")
 		}
 		if n := Pending(ctx, "it"); n != 0 {
 			t.Errorf("%d objects are pending of an observer that was stopped", n)

@@ -6,8 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package observe
 
 import (
-	"context"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -129,42 +127,6 @@ func TestObserver_Where_BeginsAndCeasesToMatch(t *testing.T) {
 		})
 		for _, j := range journals {
 			j.await(t, "Added matching listed", "Deleted matching", "Added matching", "Deleted matching unknown")
-		}
-	})
-}
-
-func TestObserver_Distinct_IgnoresOtherChanges(t *testing.T) {
-	each(t, func(t *testing.T, s *scene) {
-		s.create(t, "a", "1")
-		s.settle(t, 1)
-		var j journal
-		s.subscribe(t, "distinct", j.record, options{Distinct: func(cm *corev1.ConfigMap) any { return len(cm.Data["value"]) }})
-		j.await(t, "Added a listed")
-		s.update(t, "a", "2")
-		s.update(t, "a", "10")
-		harness.Eventually(t, "the change of the length", func(context.Context) error {
-			if got := j.read(); len(got) != 2 || got[1] != "Updated a 1→10" {
-				return fmt.Errorf("the events are %q", got)
-			}
-			return nil
-		})
-	})
-}
-
-func TestObserver_Types_OnlyThose(t *testing.T) {
-	each(t, func(t *testing.T, s *scene) {
-		for name, o := range ways {
-			o.Types = []observe.Type{observe.Added}
-			var j journal
-			o.Where = func(cm *corev1.ConfigMap) bool { return strings.HasSuffix(cm.Name, strings.ToLower(name)) }
-			s.subscribe(t, name, j.record, o)
-			first, second := "a-"+strings.ToLower(name), "b-"+strings.ToLower(name)
-			s.create(t, first, "1")
-			j.await(t, "Added "+first)
-			s.update(t, first, "2")
-			s.delete(t, first)
-			s.create(t, second, "1")
-			j.await(t, "Added "+first, "Added "+second)
 		}
 	})
 }

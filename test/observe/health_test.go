@@ -70,32 +70,3 @@ func TestSource_RoleIsMissingAtTheStart_IsReportedAndHealsOnceItIsGranted(t *tes
 		}
 	})
 }
-
-func TestTransform_FailsForOneObject_ItIsDeliveredAsItIs(t *testing.T) {
-	each(t, func(t *testing.T, s *scene) {
-		s.create(t, "bad", "1")
-		s.settle(t, 1)
-		var j journal
-		source := s.configMaps(observe.Fields("metadata.name!=none"), observe.Transform(func(obj any) (any, error) {
-			if cm, ok := obj.(*corev1.ConfigMap); ok && cm.Name == "bad" {
-				return nil, errors.New("induced")
-			}
-			return obj, nil
-		}))
-		subscription, err := observe.Subscribe(s.ctx, "transformed", source, j.record)
-		if err != nil {
-			t.Fatal(err)
-		}
-		j.await(t, "Added bad listed")
-		s.create(t, "good", "1")
-		s.update(t, "bad", "2")
-		j.await(t, "Added bad listed", "Updated bad 1→2", "Added good")
-		s.interrupt(t, func() { s.delete(t, "good") })
-		j.await(t, "Added bad listed", "Updated bad 1→2", "Added good", "Deleted good unknown")
-		s.delete(t, "bad")
-		j.await(t, "Added bad listed", "Updated bad 1→2", "Deleted bad", "Added good", "Deleted good unknown")
-		if err := subscription.Stop(t.Context()); err != nil {
-			t.Error(err)
-		}
-	})
-}

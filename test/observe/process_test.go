@@ -7,15 +7,12 @@ package observe
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -160,43 +157,4 @@ func (s *scene) register(t *testing.T, handler observe.Handler[*corev1.ConfigMap
 			t.Error(err)
 		}
 	})
-}
-
-func TestShutdown_EventsPending_DrainsThemOrNamesTheObserver(t *testing.T) {
-	const objects = 20
-	for name, stuck := range map[string]bool{"Drains": false, "Stuck": true} {
-		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, s *scene) {
-				proceed := make(chan struct{})
-				proceedOnce := sync.OnceFunc(func() { close(proceed) })
-				t.Cleanup(proceedOnce)
-				var calls atomic.Int64
-				s.register(t, func(context.Context, observe.Event[*corev1.ConfigMap]) error {
-					<-proceed
-					calls.Add(1)
-					return nil
-				})
-				s.load(t, objects, 0)
-				s.awaitPending(t, objects)
-				s.end()
-				deadline := harness.Deadline
-				if stuck {
-					deadline = 50 * time.Millisecond
-				} else {
-					proceedOnce()
-				}
-				limited, cancel := context.WithTimeout(t.Context(), deadline)
-				defer cancel()
-				err := observe.Shutdown(limited)
-				switch want := fmt.Sprintf(`observer "registered": the events of %d objects were not delivered`, objects); {
-				case !stuck && err != nil:
-					t.Errorf("Shutdown: %v", err)
-				case !stuck && calls.Load() != objects:
-					t.Errorf("%d events were delivered, want %d", calls.Load(), objects)
-				case stuck && (err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, context.DeadlineExceeded)):
-					t.Errorf("Shutdown: got %v, want %q and the deadline", err, want)
-				}
-			})
-		})
-	}
 }

@@ -17,7 +17,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/tools/cache"
 
@@ -156,25 +155,6 @@ func TestBaseline_OwnedObjectDeletedWhileTheWatchIsDown_DoesNotEnqueueTheOwner(t
 		if n := r.count("parent"); n != 2 {
 			t.Errorf("the owner was reconciled %d times for two additions and a deletion that was missed, want 2 times", n)
 		}
-	})
-}
-
-func TestWire_Maps_EnqueuesForTheOldAndTheNewState(t *testing.T) {
-	each(t, func(t *testing.T, s *scene) {
-		r, err := s.control(func(impl *controller.Impl) error {
-			return observe.Wire(s.ctx, impl, observe.Maps(s.configMaps(), func(cm *corev1.ConfigMap) []types.NamespacedName {
-				return []types.NamespacedName{{Namespace: s.ns, Name: cm.Data["value"]}}
-			}))
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.create(t, "it", "first")
-		r.await(t, "first", 0)
-		before := r.count("first")
-		s.update(t, "it", "second")
-		r.await(t, "second", 0)
-		r.await(t, "first", before)
 	})
 }
 
