@@ -7,7 +7,6 @@ package addressableservice
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
@@ -121,42 +120,6 @@ func TestAddressableService_KindInstalledLater_ResolvesWithoutARestart(t *testin
 	env.Await(t, as, harness.Ready, hasURLs("http://again.example.com"))
 }
 
-func TestAddressableService_VersionNotServed_ConditionListsServedVersions(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	k := newKind(ns)
-	k.install(t, env)
-	as := env.Apply(t, ns, object("it", to(k.group+"/v2", k.kind, "it")))[0]
-	env.Await(t, as, notReady(v1.ReasonTargetKindNotFound), says("its CRD serves v1"))
-}
-
-func TestAddressableService_KindWithoutAddress_ConditionReportsIt(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	k := newKind(ns)
-	k.addressable = false
-	k.install(t, env)
-	env.Apply(t, ns, k.named("it", "{}"))
-	as := env.Apply(t, ns, object("it", to(k.apiVersion(), k.kind, "it")))[0]
-	env.Await(t, as, notReady(v1.ReasonTargetNotAddressable), says("duck.knative.dev/addressable=true"))
-
-	// Data beat labels: an address that is there is an address.
-	env.Apply(t, ns, k.named("it", "{address: {url: 'http://it.example.com'}}"))
-	env.Await(t, as, harness.Ready, hasURLs("http://it.example.com"))
-}
-
-func TestAddressableService_BuiltInKindWithoutAddress_ConditionReportsIt(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	as := env.Apply(t, ns, object("it", to("apps/v1", "Deployment", "it")))[0]
-	env.Await(t, as, notReady(v1.ReasonTargetNotAddressable), says("built-in kind"))
-	unknown := env.Apply(t, ns, object("unknown", to("apps/v1", "Nonesuch", "it")))[0]
-	env.Await(t, unknown, notReady(v1.ReasonTargetKindNotFound))
-}
-
 func TestAddressableService_MalformedTarget_AffectsOnlyItsReference(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
@@ -177,41 +140,6 @@ func TestAddressableService_MalformedTarget_AffectsOnlyItsReference(t *testing.T
 	env.Await(t, refs[0], harness.Ready, hasURLs("http://fixed.example.com"))
 }
 
-// The schema of a target may allow values that ours does not. If it got as far as
-// the status, the API server would reject every write of it.
-func TestAddressableService_TargetURLTooLong_ConditionReportsIt(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	k := newKind(ns)
-	k.install(t, env)
-	long := strings.Repeat("x", 300_000)
-	manifests, specs := []string{}, []string{}
-	for name, status := range map[string]string{
-		"url":       "{address: {url: 'http://it.example.com/" + long + "'}}",
-		"certs":     "{address: {url: 'http://it.example.com', CACerts: '" + long + "'}}",
-		"audience":  "{address: {url: 'http://it.example.com', audience: '" + long + "'}}",
-		"malformed": "{address: {url: 'http://%zz" + long + "'}}",
-	} {
-		manifests = append(manifests, k.named(name, status))
-		specs = append(specs, object(name, to(k.apiVersion(), k.kind, name)))
-	}
-	env.Apply(t, ns, strings.Join(manifests, and))
-	for _, as := range env.Apply(t, ns, strings.Join(specs, and)) {
-		env.Await(t, as, notReady(v1.ReasonTargetNotAddressable))
-	}
-
-	// The most that is taken fits, as often as there are ports.
-	var ports []string
-	for i := range 16 {
-		ports = append(ports, fmt.Sprintf("{name: p%d, port: %d}", i, i+1))
-	}
-	most := "{address: {url: 'http://it.example.com', CACerts: '" + long[:65536] + "'}}"
-	as := env.Apply(t, ns, k.named("most", most)+and+
-		object("most", to(k.apiVersion(), k.kind, "most")+"\nports: ["+strings.Join(ports, ", ")+"]"))[1]
-	env.Await(t, as, harness.Ready)
-}
-
 func TestAddressableService_NoPermissionToRead_ConditionNamesTheGrant(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
@@ -227,19 +155,5 @@ func TestAddressableService_NoPermissionToRead_ConditionNamesTheGrant(t *testing
 	// No watch delivers changes of permissions, so it takes the time of a recheck; a change of the object reconciles at once.
 	role := env.Apply(t, "", k.role())[0]
 	removeAtEnd(t, env, role)
-	env.Await(t, as, harness.Ready, hasURLs("http://it.example.com"))
-}
-
-func TestAddressableService_ClusterScopedTarget_Resolves(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	k := newKind(ns)
-	crd := strings.Replace(k.crd(), "scope: Namespaced", "scope: Cluster", 1)
-	refs := env.Apply(t, "", crd+and+k.role())
-	removeAtEnd(t, env, refs...)
-	env.Await(t, refs[0], harness.HasCondition("Established", "True", ""))
-	env.Apply(t, "", k.named("it", "{address: {url: 'http://it.example.com'}}"))
-	as := env.Apply(t, ns, object("it", to(k.apiVersion(), k.kind, "it")))[0]
 	env.Await(t, as, harness.Ready, hasURLs("http://it.example.com"))
 }

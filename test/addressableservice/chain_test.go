@@ -66,22 +66,6 @@ func TestAddressableService_CycleOfTwo_ConvergesAndIsReported(t *testing.T) {
 	}
 }
 
-func TestAddressableService_ReferenceIntoACycleOfThree_Converges(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	env.Apply(t, ns, service("target", onePort))
-	refs := env.Apply(t, ns, object("a", toObject("b"))+and+object("b", toObject("c"))+and+
-		object("c", toObject("b"))+and+object("d", toObject("a")))
-	for _, ref := range refs {
-		env.Await(t, ref, notReady(v1.ReasonReferenceCycle))
-	}
-	env.Apply(t, ns, object("c", toService("target")))
-	for _, ref := range refs {
-		env.Await(t, ref, harness.Ready, hasURLs(local("target", ns)))
-	}
-}
-
 func TestAddressableService_OwnKindAtAnUnservedVersion_IsNotFollowed(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)

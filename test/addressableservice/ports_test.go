@@ -10,30 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/test/addressableservice/urls"
 )
-
-func TestAddressableService_TwoPorts_HasTwoNamedAddresses(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	env.Apply(t, ns, service("target", twoPorts))
-	ref := env.Apply(t, ns, object("it", toService("target")+"\nports: [{name: http}, {name: grpc}]"))[0]
-	o := env.Await(t, ref, harness.Ready, hasURLs(local("target", ns), "grpc://target."+ns+".svc.cluster.local:9000"))
-
-	as := harness.As[v1.AddressableService](t, o)
-	var names []string
-	for _, a := range as.Status.Addresses {
-		names = append(names, *a.Name)
-	}
-	if diff := cmp.Diff([]string{"http", "grpc"}, names); diff != "" {
-		t.Errorf("names of the addresses (-want +got):\n%s", diff)
-	}
-}
 
 func TestAddressableService_UnknownPort_ConditionReportsItWithoutRetries(t *testing.T) {
 	t.Parallel()
@@ -65,17 +45,6 @@ func TestAddressableService_UnknownPort_ConditionReportsItWithoutRetries(t *test
 	// It becomes Ready when the Service gets the port.
 	env.Apply(t, ns, service("target", "[{name: http, port: 80}, {name: metrics, port: 9090}]"))
 	env.Await(t, as, harness.Ready, hasURLs(local("target", ns)+":9090"))
-}
-
-func TestAddressableService_PortNumberNotExposed_ConditionReportsIt(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	env.Apply(t, ns, service("target", onePort))
-	as := env.Apply(t, ns, object("it", toService("target")+"\nports: [{name: any, port: 8443, appProtocol: https}]"))[0]
-	env.Await(t, as, notReady(v1.ReasonPortNotFound), says("exposes no port 8443"))
-	env.Apply(t, ns, service("target", "[{name: https, port: 8443}]"))
-	env.Await(t, as, harness.Ready, hasURLs("https://target."+ns+".svc.cluster.local:8443"))
 }
 
 // TestAddressableService_EachServiceOfTheReference_HasTheURLOrTheReason creates the Services of the table, among them those with other protocols than

@@ -162,20 +162,6 @@ func TestPublish_OwnerDoesNotExist_ObjectAndAliasAreDeleted(t *testing.T) {
 	env.Await(t, alias(ns), harness.Deleted)
 }
 
-func TestPublish_AliasModified_IsCorrected(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	env.Apply(t, ns, service("target", onePort))
-	as := env.Apply(t, ns, object("it", published("target", ns)))[0]
-	env.Await(t, as, harness.Ready)
-	env.Patch(t, alias(ns), `{"spec": {"externalName": "elsewhere.example.com"}, "metadata": {"labels": {"mine": "stays"}}}`)
-	o := env.Await(t, alias(ns), pointsTo(host("target", ns)))
-	if o.GetLabels()["mine"] != "stays" {
-		t.Errorf("labels are %v, want what others have put there to stay", o.GetLabels())
-	}
-}
-
 func TestPublish_AliasOfAnotherOwner_IsKept(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
@@ -199,24 +185,6 @@ func TestPublish_AliasOfAnotherOwner_IsKept(t *testing.T) {
 	env.Delete(t, foreign)
 	env.Await(t, as, harness.Ready)
 	env.Await(t, alias(ns), pointsTo(host("target", ns)))
-}
-
-func TestPublish_TwoRequestOneAlias_FirstOwnsIt(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	env.Apply(t, ns, service("one", onePort)+and+service("two", onePort))
-	first := env.Apply(t, ns, object("first", published("one", ns)))[0]
-	env.Await(t, first, harness.Ready)
-	env.Throughout(t, first, harness.Ready, func() {
-		second := env.Apply(t, ns, object("second", published("two", ns)))[0]
-		env.Await(t, second, harness.HasCondition("Published", "False", v1.ReasonAliasTaken), says(ns+"/first"))
-		env.Await(t, alias(ns), pointsTo(host("one", ns)))
-	})
-
-	env.Delete(t, first)
-	env.Await(t, alias(ns), pointsTo(host("two", ns)))
-	env.Await(t, harness.Ref{Resource: first.Resource, Namespace: ns, Name: "second"}, harness.Ready)
 }
 
 func TestPublish_ManyRequestOneAliasAtOnce_OneOwnsIt(t *testing.T) {
@@ -277,17 +245,6 @@ spec: {type: ExternalName, externalName: evil.example.com}
 	if sent := mark.Entries(t, harness.ByUser(env.User("controller")), isClaim); len(sent) > 0 {
 		t.Errorf("the controller sent %d requests for %d Services outside of the directory, the first of which is %+v", len(sent), claims, sent[0])
 	}
-}
-
-func TestPublish_HostIsNoName_IsRejected(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	k := newKind(ns)
-	k.install(t, env)
-	env.Apply(t, ns, k.named("it", "{address: {url: 'http://[2001:db8::1]:8080'}}"))
-	as := env.Apply(t, ns, object("it", to(k.apiVersion(), k.kind, "it")+"\npublish: {alias: "+ns+"}"))[0]
-	env.Await(t, as, harness.HasCondition("Published", "False", v1.ReasonHostNotPublishable), hasURLs("http://[2001:db8::1]:8080"))
 }
 
 func TestPublish_AliasOfAForciblyDeletedOwner_IsTakenOver(t *testing.T) {

@@ -35,21 +35,6 @@ func TestAddressableService_ReferenceBeforeService_Resolves(t *testing.T) {
 	env.Await(t, as, harness.Ready, hasURLs(local("target", ns)))
 }
 
-func TestAddressableService_ServiceDeletedAndRecreated_AddressFollows(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	target := env.Apply(t, ns, service("target", onePort))[0]
-	as := env.Apply(t, ns, object("it", toService("target")))[0]
-	env.Await(t, as, harness.Ready)
-
-	env.Delete(t, target)
-	env.Await(t, as, notReady(v1.ReasonTargetNotFound))
-
-	env.Apply(t, ns, service("target", onePort))
-	env.Await(t, as, harness.Ready, hasURLs(local("target", ns)))
-}
-
 func TestAddressableService_NotReady_HasNoAddress(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
@@ -72,37 +57,6 @@ func TestAddressableService_NotReady_HasNoAddress(t *testing.T) {
 			env.Await(t, as, harness.Ready)
 		}
 	})
-}
-
-func TestAddressableService_ReferenceChanged_IsFollowed(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	env.Apply(t, ns, service("one", onePort)+and+service("two", onePort))
-	as := env.Apply(t, ns, object("it", toService("one")))[0]
-	env.Await(t, as, harness.Ready, hasURLs(local("one", ns)))
-	env.Apply(t, ns, object("it", toService("two")))
-	env.Await(t, as, harness.Ready, hasURLs(local("two", ns)))
-	env.Apply(t, ns, object("it", toService("three")))
-	env.Await(t, as, notReady(v1.ReasonTargetNotFound))
-}
-
-func TestAddressableService_Path_IsAppended(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	env.Apply(t, ns, service("target", onePort))
-	as := env.Apply(t, ns, object("it", toService("target")+"\npath: /a/b"))[0]
-	env.Await(t, as, harness.Ready, hasURLs(local("target", ns)+"/a/b"))
-}
-
-func TestAddressableService_OtherNamespace_IsDeniedByDefault(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns, other := env.Namespace(t), env.Namespace(t)
-	env.Apply(t, other, service("target", onePort))
-	as := env.Apply(t, ns, object("it", "ref: {apiVersion: v1, kind: Service, name: target, namespace: "+other+"}"))[0]
-	env.Await(t, as, notReady(v1.ReasonCrossNamespaceDenied), says("allow-cross-namespace-references"))
 }
 
 func TestAddressableService_StatusWrittenByAUser_IsCorrected(t *testing.T) {

@@ -206,9 +206,6 @@ func (w *world) patchAsOurs(t *testing.T, ref harness.Ref, patch string) *unstru
 	return answer
 }
 
-// getNow are the empty options of a request.
-var getNow = metav1.GetOptions{}
-
 // get reads an object.
 func (w *world) get(t *testing.T, ref harness.Ref) *unstructured.Unstructured {
 	t.Helper()

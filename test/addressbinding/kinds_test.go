@@ -102,25 +102,6 @@ func TestAddressBinding_KindInstalledAndRemoved_IsFollowed(t *testing.T) {
 	w.Await(t, ab, harness.Deleted)
 }
 
-func TestAddressBinding_KindWithoutPodTemplate_ConditionReportsIt(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, harness.Shared(t))
-	const group = "no-template.example.com"
-	w.Define(t, workerCRD(group, anything, true))
-	w.Apply(t, w.ns, worker(group, "empty", "{}")+"---\n"+worker(group, "strange", "{template: text}"))
-	w.Apply(t, w.ns, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cm}\n")
-	for name, tc := range map[string]struct{ subject, reason string }{
-		"empty": {toWorker(group, "empty"), "SubjectNotPodSpecable"}, "strange": {toWorker(group, "strange"), "SubjectNotPodSpecable"},
-		"cm": {"{apiVersion: v1, kind: ConfigMap, name: cm}", "SubjectKindNotBindable"}, "node": {"{apiVersion: v1, kind: Node, name: n1}", "SubjectKindNotBindable"},
-		"rs": {"{apiVersion: apps/v1, kind: ReplicaSet, name: r}", "SubjectKindNotBindable"}, "rc": {"{apiVersion: v1, kind: ReplicationController, name: r}", "SubjectKindNotBindable"},
-	} {
-		ab := w.bind(t, name, tc.subject)
-		w.Await(t, ab, notBound(tc.reason))
-		w.Delete(t, ab)
-		w.Await(t, ab, harness.Deleted)
-	}
-}
-
 // asked are the requests of the controller for the workers of a group.
 func asked(t *testing.T, w *world, mark harness.Mark, group string) []harness.AuditEntry {
 	t.Helper()

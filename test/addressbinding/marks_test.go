@@ -22,7 +22,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
-	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
 // replace replaces an object as a user does who has all of it in a file.
@@ -93,30 +92,6 @@ func TestUnmarkedVariable_IsNeverChanged(t *testing.T) {
 		if e.Name != "chosen" {
 			t.Errorf("the controller made a %s of %s", e.Verb, e.Name)
 		}
-	}
-}
-
-func TestControlledObject_IsNeverChanged(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, harness.Shared(t))
-	owner := w.get(t, w.Apply(t, w.ns, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: owner}\n")[0])
-	manifest := strings.Replace(deployment("d", "bound: to-it"), "metadata: {name: d,", fmt.Sprintf(
-		"metadata: {name: d, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: %s, controller: true}],", owner.GetUID()), 1)
-	free := w.Apply(t, w.ns, deployment("free", "bound: to-it"))[0]
-	ab := w.bind(t, "b", byLabel)
-	w.Await(t, free, has(address))
-	d := w.Apply(t, w.ns, manifest)[0]
-	w.Await(t, ab, notBound("Controlled"), counts(2, 1))
-	// Its owner copies annotations, as many do.
-	w.Patch(t, d, fmt.Sprintf(`{"metadata": {"annotations": {%q: %q}}}`, samples.BoundVariablesAnnotationKey,
-		w.get(t, free).GetAnnotations()[samples.BoundVariablesAnnotationKey]))
-	before := w.get(t, d)
-	w.setAddress(t, otherAddress)
-	w.Await(t, free, has(otherAddress))
-	w.Delete(t, ab)
-	w.Await(t, ab, harness.Deleted)
-	if after := w.get(t, d); after.GetResourceVersion() != before.GetResourceVersion() {
-		t.Error("it was changed")
 	}
 }
 

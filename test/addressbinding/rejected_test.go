@@ -77,39 +77,3 @@ func TestAddressBinding_NoPermissionToPatch_IsDistinguishedFromAdmission(t *test
 	w.Await(t, k, has(address))
 	w.Await(t, ab, harness.Ready)
 }
-
-func TestAddressBinding_SubjectVersionNotServed_LeavesNothingBehind(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, harness.Shared(t))
-	d := w.Apply(t, w.ns, deployment("d", ""))[0]
-	ab := w.bind(t, "b", byName)
-	w.Await(t, ab, harness.Ready)
-	w.Patch(t, ab, `{"spec": {"subject": {"apiVersion": "apps/v2"}}}`)
-	w.Await(t, ab, notBound("SubjectKindNotFound"))
-	w.Delete(t, ab)
-	w.Await(t, ab, harness.Deleted)
-	w.Await(t, d, has(""))
-}
-
-// TestAddressBinding_PatchWithoutEffect_ConditionReportsIt is about a patch that is accepted and changes nothing, so that no event is delivered.
-func TestAddressBinding_PatchWithoutEffect_ConditionReportsIt(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, harness.Shared(t))
-	const group = "pruning.example.com"
-	// Its containers have no variables, so that the API server drops them.
-	w.Define(t, workerCRD(group, "{type: object, properties: {template: {type: object, properties: {spec: {type: object, properties: "+
-		"{containers: {type: array, items: {type: object, properties: {name: {type: string}}}}}}}}}}", true))
-	w.Apply(t, w.ns, worker(group, "k", "{template: {spec: {containers: [{name: c}]}}}"))
-	mark := w.Mark(t)
-	ab := w.bind(t, "b", toWorker(group, "k"))
-	w.Await(t, ab, notBound("BindFailed"), counts(1, 0))
-	// It is retried with exponential back-off.
-	harness.Eventually(t, "two more patches", func(context.Context) error {
-		if n := len(w.patches(t, mark, "workers")); n < 3 {
-			return fmt.Errorf("there were %d", n)
-		}
-		return nil
-	})
-	w.Delete(t, ab)
-	w.Await(t, ab, harness.Deleted)
-}

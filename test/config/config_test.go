@@ -71,16 +71,6 @@ func TestConfig_DomainChanges_AffectsObjectsOfOurClassOnly(t *testing.T) {
 	}
 }
 
-func TestConfig_PublicHostIsNoName_ConditionReportsIt(t *testing.T) {
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	// Each is a valid name of an object; joined by the template they are too long for a label.
-	long := "a123456789-123456789-123456789-123456789-123456789-123456789"
-	env.SetConfig(t, config.AddressableName, map[string]string{"domain-template": "{{.Name}}-{{.Namespace}}.{{.Domain}}"})
-	as := env.Apply(t, ns, fixtures.Target+"---"+object(long, "", ", visibility: Public"))[1]
-	env.Await(t, as, harness.HasCondition("TargetResolved", "False", v1.ReasonHostInvalid), hasURL(""))
-}
-
 func TestConfig_CrossNamespaceReferences_AreAllowedAndDeniedLive(t *testing.T) {
 	env := harness.Shared(t)
 	ns, other := env.Namespace(t), env.Namespace(t)

@@ -17,7 +17,6 @@ import (
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
-// TestConfig_LogLevelChanges_IsAppliedLive is about one process of each Deployment. The suite of monitoring has a second replica.
 func TestConfig_LogLevelChanges_IsAppliedLive(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

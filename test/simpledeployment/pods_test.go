@@ -21,28 +21,6 @@ import (
 	"github.com/mallard-dev/mallard/pkg/reconciler/simpledeployment"
 )
 
-func TestSimpleDeployment_PodDeletedByAUser_IsReplaced(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	ref := deploy(t, env, ns, "one", 3)
-	s, _ := pods(t, env, ns)
-	victim := s.active(uid(t, env, ref))[1]
-	throughout(t, env, ns, within(uid(t, env, ref), 3, 2), func() {
-		env.Delete(t, podRef(ns, victim.Name))
-		harness.Eventually(t, "three other Pods", func(context.Context) error {
-			s, _ := pods(t, env, ns)
-			active := s.active(uid(t, env, ref))
-			if p := s[victim.Name]; len(active) != 3 || p != nil && p.UID == victim.UID || !ready(active[0]) || !ready(active[1]) || !ready(active[2]) {
-				return errors.New(s.String())
-			}
-			return nil
-		})
-		settles(t, env, ref)
-	})
-	exactly(t, env, ref, "one", 3)
-}
-
 func TestSimpleDeployment_TerminatingPodThatHangs_IsReplaced(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
@@ -180,51 +158,6 @@ spec:
 			return nil
 		})
 	}
-}
-
-// foreigners are Pods that look like an object's and are not.
-func foreigners(t *testing.T, env *harness.Env, ns string, ref harness.Ref) map[string]*corev1.Pod {
-	t.Helper()
-	label := map[string]string{samples.PodOwnerUIDLabelKey: uid(t, env, ref)}
-	controls := true
-	made := map[string]*corev1.Pod{}
-	for name, owners := range map[string][]metav1.OwnerReference{
-		"without-controller": nil,
-		"of-a-config-map":    {{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", Controller: &controls}},
-	} {
-		if owners != nil {
-			cm, err := env.Kube.CoreV1().ConfigMaps(ns).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner"}}, metav1.CreateOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			owners[0].UID = cm.UID
-		}
-		pod, err := env.Kube.CoreV1().Pods(ns).Create(t.Context(), &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: label, OwnerReferences: owners},
-			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "user-container", Image: "one"}}},
-		}, metav1.CreateOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		made[name] = pod
-	}
-	return made
-}
-
-func TestSimpleDeployment_ForeignPodsWithTheSameLabels_AreIgnored(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	ref := deploy(t, env, ns, "one", 2)
-	mark := env.Mark(t)
-	strangers := foreigners(t, env, ns, ref)
-	change(t, env, ref, `{"image": "two", "replicas": 3}`)
-	exactly(t, env, ref, "two", 3)
-	change(t, env, ref, `{"replicas": 0}`)
-	exactly(t, env, ref, "two", 0)
-	env.Delete(t, ref)
-	env.Await(t, ref, harness.Deleted)
-	untouched(t, env, ns, mark, strangers)
 }
 
 // untouched fails if the operator wrote to Pods, or they are not what they were.

@@ -32,24 +32,6 @@ func TestSimpleDeployment_ImageChanges_RollsWithMaxSurgeOne(t *testing.T) {
 	exactly(t, env, ref, "three", 4)
 }
 
-func TestSimpleDeployment_VariableChanges_Rolls(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	ref := deploy(t, env, ns, "one", 2)
-	throughout(t, env, ns, within(uid(t, env, ref), 3, 2), func() {
-		change(t, env, ref, `{"configurable": {"env": [{"name": "A", "value": "1"}]}}`)
-		env.Await(t, ref, harness.Ready)
-	})
-	exactly(t, env, ref, "one", 2)
-	s, _ := pods(t, env, ns)
-	for _, pod := range s.active(uid(t, env, ref)) {
-		if variables := pod.Spec.Containers[0].Env; len(variables) != 1 || variables[0].Name != "A" || variables[0].Value != "1" {
-			t.Errorf("Pod %s has variables %v", pod.Name, variables)
-		}
-	}
-}
-
 func TestSimpleDeployment_ScaledDuringARollout_Converges(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)

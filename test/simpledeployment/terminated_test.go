@@ -14,29 +14,11 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
-
-// TestSimpleDeployment_TerminatedPods_AreReplacedThenDeleted takes long because a terminated Pod is kept for ten seconds.
-func TestSimpleDeployment_TerminatedPods_AreReplacedThenDeleted(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	for _, phase := range []corev1.PodPhase{corev1.PodFailed, corev1.PodSucceeded} {
-		t.Run(string(phase), func(t *testing.T) {
-			t.Parallel()
-			ns := env.Namespace(t)
-			ref := deploy(t, env, ns, "one", 1)
-			ended := replaces(t, env, ref, phase)
-			exactly(t, env, ref, "one", 1)
-			env.Await(t, ended, harness.Deleted)
-			exactly(t, env, ref, "one", 1)
-		})
-	}
-}
 
 // protect makes the API server reject deletions of Pods with the label keep in a namespace.
 func protect(t *testing.T, env *harness.Env, ns string) {
