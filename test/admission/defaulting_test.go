@@ -27,18 +27,6 @@ func classOf(o *unstructured.Unstructured) string {
 	return o.GetAnnotations()[samples.ClassAnnotationKey]
 }
 
-func TestDefaulting_NoClass_SetsTheDefault(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	for _, version := range versions {
-		stored := create(t, env, objectAt(version, ns))
-		if got := classOf(stored); got != samples.ClassMallard {
-			t.Errorf("at %s: got class %q, want %q", version, got, samples.ClassMallard)
-		}
-	}
-}
-
 // replace updates an object with a whole manifest of some version, as kubectl replace does.
 func replace(t *testing.T, env *harness.Env, name string, o *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()

@@ -65,31 +65,6 @@ func TestWarnings_OlderVersions_AreDeprecated(t *testing.T) {
 	}
 }
 
-func TestWrite_ClassIsNotServed_Warns(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	client, warnings := warned(t, env)
-	const unserved = `this operator serves no AddressableService of class "malard"; its class is "mallard": ` + classPath
-	for _, version := range versions {
-		services := client.Resource(at(version)).Namespace(ns)
-		want := append(slices.Clone(deprecations[version]), unserved)
-		if _, err := services.Create(t.Context(), objectAt(version, ns, named(version), classed("malard")), metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		if got := warnings.take(); !slices.Equal(got, want) {
-			t.Errorf("create at %s: got warnings %q, want %q", version, got, want)
-		}
-		if _, err := services.Patch(t.Context(), version, types.MergePatchType, []byte(`{"metadata": {"labels": {"touched": "true"}}}`),
-			metav1.PatchOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		if got := warnings.take(); !slices.Equal(got, want) {
-			t.Errorf("patch at %s: got warnings %q, want %q", version, got, want)
-		}
-	}
-}
-
 // recordedWarnings are the warnings of the API server.
 type recordedWarnings struct {
 	mu    sync.Mutex

@@ -15,28 +15,32 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-const (
-	isCreated    = "addressableservice.samples.knative.dev/subject created"
-	isConfigured = "addressableservice.samples.knative.dev/subject configured"
-	isUnchanged  = "addressableservice.samples.knative.dev/subject unchanged"
-	isApplied    = "addressableservice.samples.knative.dev/subject serverside-applied"
-)
-
 func TestApply_SameManifest_ChangesNothing(t *testing.T) {
 	t.Parallel()
-	u := newUser(t)
-	if got := u.apply(t, subject); got != isCreated {
-		t.Errorf("got %q, want %q", got, isCreated)
-	}
-	u.ready(t)
-	u.env.Throughout(t, u.ref(), u.env.Unchanged(t, u.ref()), func() {
-		for range 2 {
-			if got := u.apply(t, subject); got != isUnchanged {
-				t.Errorf("got %q, want %q", got, isUnchanged)
+	for name, tc := range map[string]struct {
+		flags        []string
+		first, again string
+	}{
+		"client-side": {nil, "created", "unchanged"},
+		"server-side": {[]string{"--server-side"}, "serverside-applied", "serverside-applied"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := newUser(t)
+			apply := func(want string) {
+				if got := u.apply(t, subject, tc.flags...); got != "addressableservice.samples.knative.dev/subject "+want {
+					t.Errorf("got %q, want that it is %s", got, want)
+				}
 			}
-		}
-	})
-	checkKept(t, u.get(t))
+			apply(tc.first)
+			u.ready(t)
+			u.env.Throughout(t, u.ref(), u.env.Unchanged(t, u.ref()), func() {
+				apply(tc.again)
+				apply(tc.again)
+			})
+			checkKept(t, u.get(t))
+		})
+	}
 }
 
 func TestApply_ChangedField_ChangesOnlyThat(t *testing.T) {
@@ -77,21 +81,6 @@ func TestApply_FieldRemoved_IsRemoved(t *testing.T) {
 	}
 }
 
-func TestServerSideApply_SameManifest_ChangesNothing(t *testing.T) {
-	t.Parallel()
-	u := newUser(t)
-	if got := u.apply(t, subject, "--server-side"); got != isApplied {
-		t.Errorf("got %q, want %q", got, isApplied)
-	}
-	u.ready(t)
-	u.env.Throughout(t, u.ref(), u.env.Unchanged(t, u.ref()), func() {
-		for range 2 {
-			u.apply(t, subject, "--server-side")
-		}
-	})
-	checkKept(t, u.get(t))
-}
-
 func TestServerSideApply_AfterClientSideApply_Succeeds(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
@@ -104,19 +93,6 @@ func TestServerSideApply_AfterClientSideApply_Succeeds(t *testing.T) {
 		t.Errorf("the path is still %q", got)
 	}
 	checkKept(t, u.get(t))
-}
-
-// What one user set another must not change unknowingly; fields that the operator writes cause no conflict.
-func TestServerSideApply_FieldOfAnotherManager_ReportsTheConflict(t *testing.T) {
-	t.Parallel()
-	u := newUser(t)
-	u.apply(t, subject, "--server-side", "--field-manager=first")
-	u.ready(t)
-	changed := strings.Replace(subject, "/old", "/new", 1)
-	_, err := u.input(t, changed, "apply", "-f", "-", "--server-side", "--field-manager=second")
-	checkSays(t, err, `conflict with "first"`, ".spec.path")
-	u.apply(t, changed, "--server-side", "--field-manager=second", "--force-conflicts")
-	checkKept(t, u.ready(t))
 }
 
 func TestApply_UnknownField_IsRejected(t *testing.T) {

@@ -16,23 +16,6 @@ import (
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
-func TestReplace_FirstManifest_KeepsClassAndFinalizer(t *testing.T) {
-	t.Parallel()
-	u := newUser(t)
-	if _, err := u.input(t, subject, "create", "-f", "-"); err != nil {
-		t.Fatal(err)
-	}
-	u.ready(t)
-	if _, err := u.input(t, strings.Replace(subject, "/old", "/new", 1), "replace", "-f", "-"); err != nil {
-		t.Fatal(err)
-	}
-	got := u.ready(t)
-	checkKept(t, got)
-	if got := field(got, "spec", "path"); got != "/new" {
-		t.Errorf("got path %q, want the new one", got)
-	}
-}
-
 func TestReplaceForce_PublishedObject_IsRecreated(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
@@ -77,23 +60,6 @@ func TestEdit_Object_IsChanged(t *testing.T) {
 	if out := u.run(t, "edit", "asvc", "subject"); strings.Contains(out, "edited") {
 		t.Errorf("without a change: got %q", out)
 	}
-}
-
-func TestPatch_Object_IsChanged(t *testing.T) {
-	t.Parallel()
-	u := newUser(t)
-	u.apply(t, subject)
-	u.run(t, "patch", "asvc", "subject", "--type=merge", "-p", `{"spec": {"path": "/merged"}}`)
-	if got := field(u.ready(t), "status", "address", "url"); !strings.HasSuffix(got, "/merged") {
-		t.Errorf("got URL %q, want one with the merged path", got)
-	}
-	u.run(t, "patch", "asvc", "subject", "--type=json", "-p", `[{"op": "replace", "path": "/spec/path", "value": "/replaced"}]`)
-	if got := field(u.ready(t), "status", "address", "url"); !strings.HasSuffix(got, "/replaced") {
-		t.Errorf("got URL %q, want one with the replaced path", got)
-	}
-	checkKept(t, u.get(t))
-	_, err := u.input(t, "", "patch", "asvc", "subject", "--type=merge", "-p", `{"spec": {"path": "/.."}}`)
-	checkSays(t, err, "spec.path", "path must not hold the segments . or ..")
 }
 
 func TestLabelAndAnnotate_Object_ChangeOnlyMetadata(t *testing.T) {

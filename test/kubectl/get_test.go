@@ -7,14 +7,11 @@ package kubectl
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/test/fixtures"
@@ -106,31 +103,6 @@ func TestGetAll_Kinds_AreListed(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("kubectl get %s (-want, +got):\n%s", category, diff)
 		}
-	}
-}
-
-func TestGet_YAML_PrintsTheWholeObject(t *testing.T) {
-	t.Parallel()
-	u := newUser(t)
-	u.apply(t, subject)
-	want := u.ready(t).DeepCopy()
-	// kubectl leaves these out by default.
-	want.SetManagedFields(nil)
-
-	fromJSON, fromYAML := &unstructured.Unstructured{}, &unstructured.Unstructured{}
-	if err := json.Unmarshal([]byte(u.run(t, "get", "asvc", "subject", "-o", "json")), fromJSON); err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.Unmarshal([]byte(u.run(t, "get", "asvc", "subject", "-o", "yaml")), fromYAML); err != nil {
-		t.Fatal(err)
-	}
-	for format, got := range map[string]*unstructured.Unstructured{"json": fromJSON, "yaml": fromYAML} {
-		if diff := cmp.Diff(want.Object, got.Object); diff != "" {
-			t.Errorf("kubectl get -o %s (-want, +got):\n%s", format, diff)
-		}
-	}
-	if got := u.run(t, "get", "asvc/subject", "-o", "name"); got != "addressableservice.samples.knative.dev/subject\n" {
-		t.Errorf("kubectl get -o name: got %q", got)
 	}
 }
 
