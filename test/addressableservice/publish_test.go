@@ -214,39 +214,6 @@ func TestPublish_ManyRequestOneAliasAtOnce_OneOwnsIt(t *testing.T) {
 	}
 }
 
-// The nightly suite of tenants has many more, and counts reconciliations.
-func TestPublish_ServicesThatClaimToBeAliases_CostNoRequest(t *testing.T) {
-	t.Parallel()
-	const claims = 50
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	env.Apply(t, ns, service("target", onePort))
-	as := env.Apply(t, ns, object("it", published("target", ns)))[0]
-	env.Await(t, as, harness.Ready)
-
-	mark := env.Mark(t)
-	var manifests []string
-	for i := range claims {
-		manifests = append(manifests, fmt.Sprintf(`apiVersion: v1
-kind: Service
-metadata:
-  name: claim-%d
-  annotations: {samples.knative.dev/addressableservice: %s/it}
-  labels: {samples.knative.dev/addressableservice-uid: claimed}
-spec: {type: ExternalName, externalName: evil.example.com}
-`, i, ns))
-	}
-	env.Apply(t, ns, strings.Join(manifests, and))
-	env.Apply(t, ns, object("it", published("target", ns)+"\npath: /changed"))
-	env.Await(t, as, harness.Ready, hasURLs(local("target", ns)+"/changed"))
-	env.Delete(t, as)
-	env.Await(t, as, harness.Deleted)
-	isClaim := func(e harness.AuditEntry) bool { return e.Namespace == ns && e.Resource == "services" }
-	if sent := mark.Entries(t, harness.ByUser(env.User("controller")), isClaim); len(sent) > 0 {
-		t.Errorf("the controller sent %d requests for %d Services outside of the directory, the first of which is %+v", len(sent), claims, sent[0])
-	}
-}
-
 func TestPublish_AliasOfAForciblyDeletedOwner_IsTakenOver(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)

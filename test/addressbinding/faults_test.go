@@ -10,79 +10,10 @@ package addressbinding
 import (
 	"context"
 	"errors"
-	"net/http"
 	"testing"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
-
-// TestAddressBinding_EachWriteRejected_ReportsItAndConverges lets the API server answer each write of the controller with an error for a
-// while: conditions report the error where they can be written, and afterwards the state converges.
-func TestAddressBinding_EachWriteRejected_ReportsItAndConverges(t *testing.T) {
-	t.Parallel()
-	env := harness.Own(t, harness.WithProxy("controller"))
-	proxy := env.Proxy(t, "controller")
-	for name, tc := range map[string]struct {
-		match harness.Match
-		code  int
-		// during is the condition of a binding until then, nil if it cannot be written.
-		during harness.Condition
-	}{
-		"SubjectPatchFails":     {harness.Matching("patch", "deployments"), http.StatusInternalServerError, notBound("BindFailed")},
-		"SubjectPatchForbidden": {harness.Matching("patch", "deployments"), http.StatusForbidden, notBound("BindFailed")},
-		"StatusFails":           {harness.Matching("update", "addressbindings/status"), http.StatusInternalServerError, nil},
-		"StatusConflict":        {harness.Matching("update", "addressbindings/status"), http.StatusConflict, nil},
-		"EventFails":            {harness.Matching("create", "events"), http.StatusForbidden, harness.Ready},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, env)
-			d := w.Apply(t, w.ns, deployment("d", ""))[0]
-			held := proxy.Hold(tc.match.And(harness.InNamespace(w.ns)))
-			if name == "EventFails" {
-				held.Release()
-			}
-			undo := proxy.Fail(tc.match.And(harness.InNamespace(w.ns)), tc.code)
-			ab := w.bind(t, "b", byName)
-			if name != "EventFails" {
-				// The first try is let wait, and then rejected, so that it is certain that there was one.
-				held.Wait(t)
-				held.Release()
-			}
-			if tc.during != nil {
-				w.Await(t, ab, tc.during)
-			}
-			undo()
-			w.Await(t, d, has(address))
-			w.Await(t, ab, harness.Ready)
-			w.Delete(t, ab)
-			w.Await(t, ab, harness.Deleted)
-			w.Await(t, d, has(""))
-		})
-	}
-	for name, tc := range map[string]struct {
-		match  harness.Match
-		during harness.Condition
-	}{
-		"UndoingFails":        {harness.Matching("patch", "deployments"), notBound("UnbindFailed")},
-		"FinalizerPatchFails": {harness.Matching("patch", "addressbindings"), harness.Exists},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, env)
-			d := w.Apply(t, w.ns, deployment("d", ""))[0]
-			ab := w.bind(t, "b", byName)
-			w.Await(t, ab, harness.Ready)
-			held := proxy.Hold(tc.match.And(harness.InNamespace(w.ns)))
-			undo := proxy.Fail(tc.match.And(harness.InNamespace(w.ns)), http.StatusInternalServerError)
-			w.Delete(t, ab)
-			held.Wait(t)
-			held.Release()
-			w.Await(t, ab, tc.during)
-			undo()
-			w.Await(t, ab, harness.Deleted)
-			w.Await(t, d, has(""))
-		})
-	}
-}
 
 func TestAddressBinding_KilledBetweenStatusAndPatch_Converges(t *testing.T) {
 	t.Parallel()

@@ -11,6 +11,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,10 +26,11 @@ import (
 func TestOutage_NoWebhookRuns_OnlyWritesThatNeedItFail(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 1), harness.WithReplicas("controller", 1))
-	ns, exempt := env.Namespace(t), env.Namespace(t)
+	ns, exempt, ends := env.Namespace(t), env.Namespace(t), env.Namespace(t)
 	env.Patch(t, harness.Ref{Resource: schemaNamespaces, Name: exempt}, `{"metadata": {"labels": {"webhooks.knative.dev/exclude": ""}}}`)
 	create(t, env, object(ns, named("kept")))
 	create(t, env, object(ns, named("deleted")))
+	create(t, env, object(ends))
 	deployments := env.Dynamic.Resource(v1.Resource("simpledeployments").WithVersion("v1alpha1"))
 	bindings := env.Dynamic.Resource(v1.SchemeGroupVersion.WithResource("addressbindings"))
 	deployment := func(name string) *unstructured.Unstructured {
@@ -75,6 +77,9 @@ func TestOutage_NoWebhookRuns_OnlyWritesThatNeedItFail(t *testing.T) {
 		{"deleting an AddressableService", func(ctx context.Context) error {
 			return services(env, ns).Delete(ctx, "deleted", metav1.DeleteOptions{})
 		}, ""},
+		{"deleting a namespace with an AddressableService", func(ctx context.Context) error {
+			return env.Kube.CoreV1().Namespaces().Delete(ctx, ends, metav1.DeleteOptions{})
+		}, ""},
 		{"a new AddressableService in an exempt namespace", func(ctx context.Context) error {
 			_, err := services(env, exempt).Create(ctx, object(exempt), metav1.CreateOptions{})
 			return err
@@ -114,4 +119,5 @@ func TestOutage_NoWebhookRuns_OnlyWritesThatNeedItFail(t *testing.T) {
 		}
 	}
 	env.Await(t, harness.Ref{Resource: resource, Namespace: ns, Name: "deleted"}, harness.Deleted)
+	env.AwaitWithin(t, 2*time.Minute, harness.Ref{Resource: schemaNamespaces, Name: ends}, harness.Deleted)
 }

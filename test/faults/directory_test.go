@@ -42,23 +42,6 @@ func TestDirectory_Missing_ConditionReportsIt(t *testing.T) {
 	env.Await(t, alias, harness.Exists)
 }
 
-func TestDirectory_MovesWhileNoControllerRuns_AliasFollows(t *testing.T) {
-	t.Parallel()
-	env := harness.Own(t, harness.WithReplicas("controller", 1))
-	ns, moved := env.Namespace(t), env.Namespace(t)
-	refs := env.Apply(t, ns, manifests)
-	env.Await(t, refs[1], harness.Ready)
-	env.Await(t, alias, harness.Exists)
-	env.Kubectl(t, "create", "rolebinding", "directory", "--namespace", moved, "--clusterrole", "edit", "--serviceaccount", env.SystemNamespace+":controller")
-
-	env.Process(t, "controller").Stop(t)
-	env.SetConfig(t, "config-addressable", map[string]string{"directory-namespace": moved})
-	env.Process(t, "controller").Start(t)
-	env.Await(t, harness.Ref{Resource: alias.Resource, Namespace: moved, Name: alias.Name}, harness.Exists)
-	env.Await(t, alias, harness.Deleted)
-	env.Await(t, refs[1], harness.Ready)
-}
-
 func TestDirectory_Terminating_ConditionReportsIt(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)

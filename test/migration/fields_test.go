@@ -132,26 +132,6 @@ func TestMigrate_CleanedManagedFields_AllowDroppingTheVersion(t *testing.T) {
 	}
 }
 
-func TestMigrate_EntriesOfOtherVersions_AreKept(t *testing.T) {
-	t.Parallel()
-	k := newKind(t, harness.Shared(t))
-	k.prepare(t, "it")
-	if err := k.apply(t, "v1", "other", "it", `{"b": "stays"}`); err != nil {
-		t.Fatal(err)
-	}
-	k.change(t, notServing("v1alpha1"))
-	k.migrate(t)
-	if got := k.entries(t, "it"); got != "other/Apply@v1" {
-		t.Errorf("managedFields are %q, want those of the other manager alone", got)
-	}
-	if err := k.apply(t, "v1", "other", "it", `{"a": "taken"}`); err != nil {
-		t.Fatalf("applying at v1: %v", err)
-	}
-	if got := fmt.Sprint(k.get(t, "it").Object["spec"]); got != "map[a:taken]" {
-		t.Errorf("spec is %s, want what the manager owned and no longer applies to be removed", got)
-	}
-}
-
 // Moving writes an object, and a write empties managedFields that name a version that was dropped. So cleaning is the first step.
 func TestMigrate_StaleManagedFields_EachObjectIsWrittenOnce(t *testing.T) {
 	t.Parallel()

@@ -125,39 +125,6 @@ func TestMigrationJob_OperatorRunning_MigratesItsObjects(t *testing.T) {
 	}
 }
 
-// TestMigrationJob_WebhookDownForAWhile_MigratesAllObjects stops the webhook for a while, so that no object can be converted or validated.
-// (Lists still succeed, from the API server's cache.)
-func TestMigrationJob_WebhookDownForAWhile_MigratesAllObjects(t *testing.T) {
-	t.Parallel()
-	env := harness.Own(t)
-	k := newOperatorKind(t, env)
-	env.Apply(t, k.namespace, fixtures.Target)
-	fixtures.StoreAt(t, env, "v1alpha1")
-	const n = 5
-	k.publish(t, n, nil)
-	fixtures.StoreAt(t, env, "v1")
-	tries := 0
-	m, logs := k.migrator(t, func(r *http.Request) error {
-		if r.Method != http.MethodPatch || !strings.HasSuffix(r.URL.Path, "/o-2") {
-			return nil
-		}
-		switch tries++; tries {
-		case 1:
-			env.Process(t, "webhook").Stop(t)
-		case 3:
-			env.Process(t, "webhook").Start(t)
-		}
-		return nil
-	})
-	if _, err := m.Migrate(t.Context(), k.resource, nil); err != nil {
-		t.Fatal(err)
-	}
-	if again := logs.FilterMessage("Trying again").Len(); again < 2 {
-		t.Errorf("it is logged %d times that a request is retried, want at least 2: no request failed without the webhook", again)
-	}
-	k.expectStored(t, n)
-}
-
 // TestMigrationJob_ServiceAccount_HasMinimalPermissions compares what is granted with what is done, in a migration in which all
 // happens that ever does: objects are cleaned, one of them after a conflict, and moved, and storedVersions is pruned.
 func TestMigrationJob_ServiceAccount_HasMinimalPermissions(t *testing.T) {

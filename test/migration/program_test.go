@@ -81,25 +81,6 @@ func TestMigrationProgram_AllMigrated_ExitsZero(t *testing.T) {
 	k.expectMigrated(t, 3)
 }
 
-func TestMigrationProgram_ObjectRejected_FailsAndNamesIt(t *testing.T) {
-	t.Parallel()
-	k := newKind(t, harness.Shared(t))
-	if err := k.apply(t, "v1alpha1", "maker", "bad", `{"a": "bad"}`); err != nil {
-		t.Fatal(err)
-	}
-	k.store(t, 3)
-	k.storeAt(t, "v1")
-	k.reject(t)
-	code, stderr := start(t, k.env.Kubeconfig, "RESOURCES="+k.resource.String()).end(t)
-	last := stderr[strings.LastIndex(strings.TrimSpace(stderr), "\n")+1:]
-	if code != 1 || !strings.HasPrefix(last, "migrate: ") || !strings.Contains(last, k.namespace+"/bad") {
-		t.Errorf("it exits with %d and says %q, want 1 and a line that names the object", code, last)
-	}
-	if got := k.storedAt(t); got["v1"] != 3 {
-		t.Errorf("objects are stored at %v, want the others at v1", got)
-	}
-}
-
 func TestMigrationProgram_SIGTERM_ExitsAtOnce(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))

@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"math/rand"
-	"net/http"
 	"testing"
 	"time"
 
@@ -151,65 +150,4 @@ func TestSimpleDeployment_PodsRejectedByAdmission_ReportsIt(t *testing.T) {
 	env.Patch(t, namespace, `{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": null}}}`)
 	env.Await(t, ref, harness.Ready)
 	exactly(t, env, ref, "one", 2)
-}
-
-// TestSimpleDeployment_EachWriteRejected_KeepsItsBoundsAndConverges lets the API server answer each write of the controller with an error
-// for a while, in the middle of a rollout: the bounds hold, conditions report the error where they can be written, and afterwards the state
-// converges.
-func TestSimpleDeployment_EachWriteRejected_KeepsItsBoundsAndConverges(t *testing.T) {
-	t.Parallel()
-	env := harness.Own(t, harness.WithProxy("controller"))
-	proxy := env.Proxy(t, "controller")
-	for _, tc := range []struct {
-		name, verb, resource, reason string
-		// before brings the process to where it makes the request, and returns what undoes that.
-		before func() (undo func())
-	}{
-		{name: "Create", verb: "patch", resource: "pods", reason: "CreateFailed"},
-		{name: "Delete", verb: "delete", resource: "pods", reason: "DeleteFailed"},
-		{name: "Read", verb: "list", resource: "pods", before: func() func() {
-			// The first write for an object after a start is one that follows a list.
-			env.Process(t, "controller").Restart(t)
-			return func() {}
-		}},
-		{name: "Status", verb: "update", resource: "simpledeployments/status"},
-		{name: "Event", verb: "create", resource: "events", before: func() func() {
-			return proxy.Fail(harness.Matching("patch", "pods"), http.StatusForbidden)
-		}},
-	} {
-		for _, code := range []int{http.StatusForbidden, http.StatusInternalServerError, http.StatusTooManyRequests} {
-			if code == http.StatusTooManyRequests && tc.reason == "" {
-				continue
-			}
-			t.Run(tc.name+http.StatusText(code), func(t *testing.T) {
-				ns := env.Namespace(t)
-				ref := deploy(t, env, ns, "one", 2)
-				throughout(t, env, ns, within(uid(t, env, ref), 3, 2), func() {
-					unprepare := func() {}
-					if tc.before != nil {
-						unprepare = tc.before()
-					}
-					match := harness.Matching(tc.verb, tc.resource)
-					earlier := harness.Requests(proxy.Requests())
-					undo := proxy.Fail(match.And(harness.InNamespace(ns)), code)
-					change(t, env, ref, `{"image": "two"}`)
-					harness.Eventually(t, "a request that is rejected", func(context.Context) error {
-						for answer := range harness.Requests(proxy.Requests()).Since(earlier).Of(match) {
-							if answer.Code == code {
-								return nil
-							}
-						}
-						return errors.New("there was no such event")
-					})
-					if tc.reason != "" {
-						env.Await(t, ref, harness.HasCondition("Ready", "False", tc.reason))
-					}
-					undo()
-					unprepare()
-					env.Await(t, ref, harness.Ready)
-				})
-				exactly(t, env, ref, "two", 2)
-			})
-		}
-	}
 }
