@@ -8,7 +8,6 @@ package conversion
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -97,64 +96,6 @@ func TestConversion_OneMalformedAnnotationOfMany_EveryVersionLists(t *testing.T)
 		// The deletion of such an object of an earlier run may be converted for a watch at the same time.
 		if got := dropped(t, env) - before; got < 1 {
 			t.Errorf("reading the malformed one at %s dropped %v stashes, want 1", version, got)
-		}
-	}
-}
-
-func TestConversion_StashOfALaterRelease_IsKeptThroughEveryVersion(t *testing.T) {
-	t.Parallel()
-	for name, stash := range map[string]string{
-		"an unknown version":         `{"e":{"v99/probe":{"d":{"path":"/healthy"}}},"f":1}`,
-		"an unknown field, deep":     `{"c":{"spec":{"e":{"v1beta1/later":{"b":"AAAAAAAAAAA","d":[1]}}}},"f":1}`,
-		"a later format":             `{"f":2,"x":[{"anything":"goes"}]}`,
-		"an unknown version's child": `{"c":{"spec":{"c":{"ref":{"e":{"v99/uid":{"d":"u"}}}}}},"f":1}`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			env := harness.Shared(t)
-			ns := env.Namespace(t)
-			create(t, env, ns, foreign("subject", map[string]string{fixtures.Stash: stash}))
-			for _, version := range versions {
-				ref := at(version, ns, "subject")
-				get(t, env, ref)
-				update(t, env, ref, func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{"touched-at": version}) })
-				if got := get(t, env, at(hub, ns, "subject")).GetAnnotations()[fixtures.Stash]; got != stash {
-					t.Errorf("after a write at %s the stash is %s, want %s", version, got, stash)
-				}
-			}
-		})
-	}
-}
-
-// The annotation is the server's: what clients send of it counts in no update, but that the hub can forget it.
-func TestConversion_AnnotationSentByAClient_LiveOneWins(t *testing.T) {
-	t.Parallel()
-	const stash = `{"e":{"v99/probe":{"d":1}},"f":1}`
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	create(t, env, ns, foreign("subject", map[string]string{fixtures.Stash: stash}))
-	sends := []struct {
-		what  string
-		value *string
-	}{{"another", new(`{"e":{"v99/probe":{"d":2}},"f":1}`)}, {"none", nil}, {"an empty one", new("")}}
-	for _, version := range slices.Concat(old, []string{hub}) {
-		for _, send := range sends {
-			update(t, env, at(version, ns, "subject"), func(o *unstructured.Unstructured) {
-				annotations := o.GetAnnotations()
-				delete(annotations, fixtures.Stash)
-				if send.value != nil {
-					annotations[fixtures.Stash] = *send.value
-				}
-				o.SetAnnotations(annotations)
-			})
-			want := stash
-			if version == hub && send.value != nil && *send.value == "" {
-				want = ""
-			}
-			got, ok := get(t, env, at(hub, ns, "subject")).GetAnnotations()[fixtures.Stash]
-			if got != want || ok != (want != "") {
-				t.Errorf("after %s was sent at %s there is %q (%t), want %q", send.what, version, got, ok, want)
-			}
 		}
 	}
 }

@@ -6,62 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package conversion
 
 import (
-	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
-
-func TestEdit_AtV1alpha1_TakesEffectAtV1AndKeepsTheRest(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	env.Apply(t, ns, target+"---"+strings.ReplaceAll(target, "name: target", "name: other"))
-	env.Apply(t, ns, full(ns, "subject"))
-	ref := at("v1alpha1", ns, "subject")
-	before := env.Await(t, at(hub, ns, "subject"), harness.Ready)
-
-	env.Patch(t, ref, `{"spec": {"serviceName": "other"}}`)
-	expectSpec(t, env, ref, `{
-		"ref": {"apiVersion": "v1", "kind": "Service", "name": "other"},
-		"ports": [{"name": "http", "port": 80, "appProtocol": "kubernetes.io/h2c"}, {"name": "https", "port": 443, "appProtocol": "https"}],
-		"path": "/path", "visibility": "Public", "publish": {"alias": "`+alias(ns, "subject")+`"}}`)
-	after := get(t, env, at(hub, ns, "subject"))
-	if got, want := after.GetGeneration(), before.GetGeneration()+1; got != want {
-		t.Errorf("the generation is %d, want %d", got, want)
-	}
-	if got := after.GetAnnotations()["example.com/note"]; got != "kept" {
-		t.Errorf("the other annotation is %q", got)
-	}
-	// The operator acts on it, and what it finds is not what was stashed before.
-	env.Await(t, at(hub, ns, "subject"), harness.Ready, observed(after.GetGeneration()))
-}
-
-func TestEdit_FirstPortAtV1beta1_KeepsTheOthers(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	env.Apply(t, ns, target)
-	env.Apply(t, ns, full(ns, "subject"))
-	ref := at("v1beta1", ns, "subject")
-
-	update(t, env, ref, func(o *unstructured.Unstructured) { set(t, o, int64(8080), "spec", "port") })
-	expectSpec(t, env, ref, `{
-		"ref": {"apiVersion": "v1", "kind": "Service", "name": "target"},
-		"ports": [{"name": "http", "port": 8080, "appProtocol": "kubernetes.io/h2c"}, {"name": "https", "port": 443, "appProtocol": "https"}],
-		"path": "/path", "visibility": "Public", "publish": {"alias": "`+alias(ns, "subject")+`"}}`)
-
-	update(t, env, ref, func(o *unstructured.Unstructured) {
-		set(t, o, "Internal", "spec", "exposure")
-		unstructured.RemoveNestedField(o.Object, "spec", "path")
-	})
-	expectSpec(t, env, ref, `{
-		"ref": {"apiVersion": "v1", "kind": "Service", "name": "target"},
-		"ports": [{"name": "http", "port": 8080, "appProtocol": "kubernetes.io/h2c"}, {"name": "https", "port": 443, "appProtocol": "https"}],
-		"visibility": "ClusterLocal", "publish": {"alias": "`+alias(ns, "subject")+`"}}`)
-}
 
 // A manifest from a repository has no annotation. Replacing the live object with it must not lose properties that it cannot express.
 func TestReplace_ManifestOfAnOlderVersion_KeepsTheRest(t *testing.T) {
@@ -115,14 +65,4 @@ func TestReplace_OldCopy_RestoresNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	expectEqual(t, "spec at v1 after applying the old copy", want, spec(t, env, ref))
-}
-
-// observed is the condition that the status is of this generation or a later one.
-func observed(generation int64) harness.Condition {
-	return func(o *unstructured.Unstructured) error {
-		if got, _, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration"); got < generation {
-			return errStale
-		}
-		return nil
-	}
 }

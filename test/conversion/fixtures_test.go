@@ -7,7 +7,6 @@ package conversion
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -162,8 +161,6 @@ func expectEqual(t *testing.T, what string, want, got map[string]any) {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
-
-var errStale = errors.New("its status is of an earlier generation")
 
 // normal makes all numbers of one type.
 func normal(t *testing.T, object map[string]any) map[string]any {
