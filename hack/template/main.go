@@ -3,6 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
+// The template program copies and changes this repository as a template: the targets of the Makefile run its commands.
 package main
 
 import (
@@ -16,6 +17,7 @@ import (
 	"syscall"
 
 	"github.com/mallard-dev/mallard/hack/template/fork"
+	"github.com/mallard-dev/mallard/hack/template/kind"
 	"github.com/mallard-dev/mallard/hack/template/update"
 )
 
@@ -51,4 +53,20 @@ func run(ctx context.Context, args []string) error {
 		return fmt.Errorf("unknown command %q; the commands are %s", args[0], known)
 	}
 	return command(ctx, args[1:])
+}
+
+func addKind(ctx context.Context, args []string) error {
+	options, err := kind.ParseOptions(args, "KIND", "VERSION", "OWNS", "BINDS", "FINALIZER")
+	if err != nil {
+		return err
+	}
+	return kind.Add(ctx, ".", options, os.Stdout)
+}
+
+func dropKind(ctx context.Context, args []string) error {
+	options, err := kind.ParseOptions(args, "KIND", "FORCE")
+	if err != nil {
+		return err
+	}
+	return kind.Drop(ctx, ".", options, os.Stdout)
 }

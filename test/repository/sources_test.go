@@ -83,19 +83,22 @@ func TestSources_Paths_NameNoMachine(t *testing.T) {
 	}
 }
 
-// The comment of a package is in doc.go, where readers look for it. A program may
-// say it in main.go.
+// The comment of a package is in doc.go, where readers look for it. A program may say it in main.go, and a package of one file there.
 func TestSources_Packages_AreDocumented(t *testing.T) {
-	documented := make(map[string]bool)
+	code := make(map[string][]string)
 	for _, path := range files(t, "*.go") {
-		folder, name := filepath.Split(path)
+		folder := filepath.Dir(path)
 		if strings.HasPrefix(path, "pkg/client/") || strings.Contains(path, "testdata/") {
 			continue
 		}
-		documented[folder] = documented[folder] || (name == "doc.go" || name == "main.go") && hasPackageComment(t, path)
+		code[folder] = append(code[folder], path)
 	}
-	for _, folder := range slices.Sorted(maps.Keys(documented)) {
-		if !documented[folder] {
+	for _, folder := range slices.Sorted(maps.Keys(code)) {
+		own := slices.DeleteFunc(code[folder], func(path string) bool { return strings.HasSuffix(path, "_test.go") })
+		if !slices.ContainsFunc(own, func(path string) bool {
+			name := filepath.Base(path)
+			return (name == "doc.go" || name == "main.go" || len(own) == 1) && hasPackageComment(t, path)
+		}) {
 			t.Errorf("the package in %s has no package comment: it has no doc.go", folder)
 		}
 	}
