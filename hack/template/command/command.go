@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -39,4 +40,17 @@ func Run(ctx context.Context, dir string, stdout, stderr io.Writer, name string,
 		return fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
 	}
 	return nil
+}
+
+// Variables reads arguments in the form NAME=value, of which only the known names are accepted. A variable that is not named is empty.
+func Variables(args []string, known ...string) (map[string]string, error) {
+	values := make(map[string]string)
+	for _, arg := range args {
+		name, value, ok := strings.Cut(arg, "=")
+		if !ok || !slices.Contains(known, name) {
+			return nil, fmt.Errorf("%s: there is no such variable; there are %s", arg, strings.Join(known, ", "))
+		}
+		values[name] = strings.TrimSpace(value)
+	}
+	return values, nil
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"golang.org/x/mod/module"
+
+	"github.com/mallard-dev/mallard/hack/template/command"
 )
 
 // variables are those of make fork, in the order in which they are reported.
@@ -54,13 +56,9 @@ var (
 
 // Parse reads arguments of the form VARIABLE=value and validates them. An empty value stands for the default.
 func Parse(args []string) (Arguments, error) {
-	values := make(map[string]string)
-	for _, arg := range args {
-		name, value, ok := strings.Cut(arg, "=")
-		if !ok || !slices.Contains(variables, name) {
-			return Arguments{}, fmt.Errorf("unknown argument %q; the variables are %s", arg, strings.Join(variables, ", "))
-		}
-		values[name] = strings.TrimSpace(value)
+	values, err := command.Variables(args, variables...)
+	if err != nil {
+		return Arguments{}, err
 	}
 	a := Arguments{
 		Module: values["MODULE"], Group: values["GROUP"], Name: values["NAME"], Namespace: values["NAMESPACE"], To: values["TO"],

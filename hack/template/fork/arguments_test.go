@@ -83,7 +83,7 @@ func TestParse_Invalid_IsRejected(t *testing.T) {
 		"UnknownProduct":     {map[string]string{"WITHOUT": "tests"}, []string{`WITHOUT: unknown value "tests"; valid are conversion, `}},
 		"ConversionNeeded":   {map[string]string{"WITHOUT": "conversion"}, []string{"VERSIONS=v1"}},
 		"CrudNeeded":         {map[string]string{"WITHOUT": "crud"}, []string{"WITHOUT=hooks"}},
-		"UnknownVariable":    {map[string]string{"KIND": "Widget"}, []string{`unknown argument "KIND=Widget"; the variables are MODULE, `}},
+		"UnknownVariable":    {map[string]string{"KIND": "Widget"}, []string{`KIND=Widget: there is no such variable; there are MODULE, `}},
 		"SeveralErrors":      {map[string]string{"NAME": "", "GROUP": "pond"}, []string{"NAME=", "GROUP=pond"}},
 	} {
 		t.Run(name, func(t *testing.T) {

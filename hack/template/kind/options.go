@@ -16,6 +16,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/mallard-dev/mallard/hack/template/command"
 )
 
 // Options are the variables of make kind and make drop.
@@ -36,29 +38,16 @@ type Options struct {
 
 // ParseOptions reads variables in the form NAME=value. An empty value is the default. allowed are the names that a command has.
 func ParseOptions(args []string, allowed ...string) (Options, error) {
-	var o Options
-	for _, arg := range args {
-		name, value, ok := strings.Cut(arg, "=")
-		if !ok || !slices.Contains(allowed, name) {
-			return o, fmt.Errorf("%s: there is no such variable; there are %s", arg, strings.Join(allowed, ", "))
-		}
-		switch name {
-		case "KIND":
-			o.Kind = value
-		case "VERSION":
-			o.Version = value
-		case "OWNS":
-			o.Owns = value
-		case "BINDS":
-			o.Binds = value
-		case "FINALIZER", "FORCE":
-			if value != "" && value != "1" {
-				return o, fmt.Errorf("%s=%s: must be 1 or empty", name, value)
-			}
-			o.Finalizer, o.Force = o.Finalizer || name == "FINALIZER" && value == "1", o.Force || name == "FORCE" && value == "1"
+	values, err := command.Variables(args, allowed...)
+	for _, flag := range []string{"FINALIZER", "FORCE"} {
+		if value := values[flag]; err == nil && value != "" && value != "1" {
+			err = fmt.Errorf("%s=%s: must be 1 or empty", flag, value)
 		}
 	}
-	return o, nil
+	return Options{
+		Kind: values["KIND"], Version: values["VERSION"], Owns: values["OWNS"], Binds: values["BINDS"],
+		Finalizer: values["FINALIZER"] != "", Force: values["FORCE"] != "",
+	}, err
 }
 
 // longestKind leaves room for the suffixes of generated names in lines and labels.

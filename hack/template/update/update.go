@@ -8,6 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 package update
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,9 +23,12 @@ import (
 
 // Run merges the commit REF, by default the last one, of the template in the repository FROM into the fork in the working directory.
 func Run(ctx context.Context, args []string) error {
-	from, ref, err := parse(args)
+	variables, err := command.Variables(args, "FROM", "REF")
 	if err != nil {
 		return err
+	}
+	if variables["FROM"] == "" {
+		return errors.New("FROM is not set: it names the repository of the template, by its path or its URL")
 	}
 	recorded, err := record.Read(".")
 	if err != nil {
@@ -41,26 +45,8 @@ func Run(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("updating: %w", err)
 	}
-	err = update{scratch, recorded}.run(ctx, from, ref)
+	err = update{scratch, recorded}.run(ctx, variables["FROM"], cmp.Or(variables["REF"], "HEAD"))
 	return errors.Join(err, os.RemoveAll(scratch))
-}
-
-func parse(args []string) (from, ref string, err error) {
-	ref = "HEAD"
-	for _, arg := range args {
-		switch name, value, _ := strings.Cut(arg, "="); {
-		case name == "FROM":
-			from = value
-		case name == "REF" && value != "":
-			ref = value
-		case name != "REF":
-			return "", "", fmt.Errorf("unknown argument %q; the variables are FROM and REF", arg)
-		}
-	}
-	if from == "" {
-		return "", "", errors.New("FROM is not set: it names the repository of the template, by its path or its URL")
-	}
-	return from, ref, nil
 }
 
 // update of a fork, with a folder for files that it needs only while it runs.
