@@ -20,37 +20,6 @@ import (
 	"github.com/mallard-dev/mallard/pkg/binding"
 )
 
-func TestAddressBinding_DeploymentByName_IsBound(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, harness.Shared(t))
-	d := w.Apply(t, w.ns, deployment("d", "")+"---"+deployment("other", ""))
-	ab := w.bind(t, "b", byName)
-	w.Await(t, ab, harness.Ready, counts(1, 1))
-	w.Await(t, d[0], has(address))
-	if err := has("")(w.get(t, d[1])); err != nil {
-		t.Errorf("the other Deployment: %v", err)
-	}
-}
-
-func TestAddressBinding_ThreeDeploymentsBySelector_AreBound(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, harness.Shared(t))
-	var manifests []string
-	for i := range 3 {
-		manifests = append(manifests, deployment(fmt.Sprintf("d%d", i), "bound: to-it"))
-	}
-	chosen := w.Apply(t, w.ns, strings.Join(manifests, "---"))
-	other := w.Apply(t, w.ns, deployment("other", "bound: to-another"))[0]
-	ab := w.bind(t, "b", byLabel, "variable: PEER")
-	w.Await(t, ab, harness.Ready, counts(3, 3))
-	for _, ref := range chosen {
-		w.Await(t, ref, hasVariable("PEER", address), has(""))
-	}
-	if err := hasVariable("PEER", "")(w.get(t, other)); err != nil {
-		t.Errorf("the other Deployment: %v", err)
-	}
-}
-
 func TestAddressBinding_EveryKindWithAPodTemplate_IsBound(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
@@ -246,38 +215,5 @@ func TestAddressBinding_BoundSubject_IsOtherwiseUnchangedAndCanBeApplied(t *test
 				t.Errorf("the binding has left something behind (-before, +after):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestAddressBinding_NewSubject_StartsWithItsAddress(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, harness.Shared(t))
-	named, selecting := w.bind(t, "named", byName), w.bind(t, "selecting", byLabel, "variable: PEER")
-	w.Await(t, named, notBound("SubjectNotFound"), harness.HasCondition("Intercepted", "True", ""))
-	w.Await(t, selecting, harness.HasCondition("Ready", "Unknown", "NoSubjects"), counts(0, 0))
-	w.AwaitAdmission(t, w.ns, deployment("d", "bound: to-it"), has(address), hasVariable("PEER", address))
-	mark := w.Mark(t)
-	for name, flags := range map[string][]string{"d": nil, "e": {"--server-side"}} {
-		w.put(t, deployment(name, "bound: to-it"), flags...)
-		first := w.get(t, deployments(w.ns, name))
-		want := map[bool]string{true: address}[name == "d"]
-		if err := has(want)(first); err != nil || first.GetGeneration() != 1 {
-			t.Errorf("%s at generation %d: %v", name, first.GetGeneration(), err)
-		}
-		if err := hasVariable("PEER", address)(first); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	w.Await(t, named, harness.Ready, counts(1, 1))
-	w.Await(t, selecting, harness.Ready, counts(2, 2))
-	if got := w.patches(t, mark, "deployments"); len(got) > 0 {
-		t.Errorf("the controller wrote to them: %v", got)
-	}
-	// Fields that admission added have no manager, so that applying again does not take it away.
-	for name, flags := range map[string][]string{"d": nil, "e": {"--server-side"}} {
-		w.put(t, deployment(name, "bound: to-it"), flags...)
-		if err := hasVariable("PEER", address)(w.get(t, deployments(w.ns, name))); err != nil {
-			t.Errorf("applied again, %s: %v", name, err)
-		}
 	}
 }

@@ -14,7 +14,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -112,38 +111,6 @@ func TestBindingWebhook_SubjectsUpdated_AreMutated(t *testing.T) {
 	own := s.create(t, deployments, deployments.objectWith("own", ", env: [{name: K_ADDRESS, value: mine}]"))
 	if text := specOf(own); strings.Count(text, given) != 1 || !strings.Contains(text, `{"name":"K_ADDRESS","value":"mine"}`) {
 		t.Errorf("one container has its own variable of that name, and it became %s", text)
-	}
-}
-
-// A write to a Job that exists would be rejected as a whole if its variables were changed.
-func TestBindingWebhook_ExistingJob_CanBeUpdated(t *testing.T) {
-	t.Parallel()
-	s := newSubjects(t, harness.Shared(t), include)
-	s.bound(t, jobs)
-	object := jobs.object("it")
-	object.SetLabels(nil)
-	s.create(t, jobs, object)
-	changed, err := s.of(jobs).Patch(t.Context(), "it", types.MergePatchType, []byte(`{"metadata": {"labels": {"bound": "to-it"}}}`), metav1.PatchOptions{})
-	if err != nil || strings.Contains(specOf(changed), given) {
-		t.Errorf("after it entered the selector: %v\n%v", err, changed)
-	}
-}
-
-func TestBindingWebhook_MalformedSubject_IsAdmitted(t *testing.T) {
-	t.Parallel()
-	s := newSubjects(t, harness.Shared(t), include)
-	k := s.define(t)
-	s.bound(t, k)
-	for name, spec := range map[string]any{
-		"template": map[string]any{"template": "none"},
-		"env":      map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "c", "env": "none"}}}}},
-		"nothing":  map[string]any{},
-	} {
-		object := k.object(name)
-		object.Object["spec"] = runtime.DeepCopyJSONValue(spec)
-		if got := s.create(t, k, object); specOf(got) != specOf(object) {
-			t.Errorf("%s: it became %s, want %s", name, specOf(got), specOf(object))
-		}
 	}
 }
 

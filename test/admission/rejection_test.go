@@ -12,8 +12,6 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	"github.com/mallard-dev/mallard/pkg/webhook"
 )
 
 // rejection is the expected response of the API server to an invalid object.
@@ -55,14 +53,5 @@ func (r rejection) check(t *testing.T, bad *unstructured.Unstructured, err error
 	}
 	if !said {
 		t.Errorf("the rejection of the spec %v does not say %q of %s: %v", bad.Object["spec"], r.says, r.path, err)
-	}
-}
-
-// checkDenied checks that the validating webhook has rejected something, and that these are all its words.
-func checkDenied(t *testing.T, err error, words string) {
-	t.Helper()
-	want := `admission webhook "` + webhook.ValidationName + `" denied the request: validation failed: ` + words
-	if err == nil || err.Error() != want {
-		t.Errorf("got error %v, want %s", err, want)
 	}
 }

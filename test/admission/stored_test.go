@@ -15,6 +15,7 @@ import (
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 // A stored object may break a later rule. It must still be possible to change something else of
@@ -30,7 +31,7 @@ func TestValidation_StoredObjectBreaksARule_CanBeUpdatedAndDeleted(t *testing.T)
 		create(t, env, objectAt(version, ns, named("oddity-"+version), classed("Not A Class")))
 		create(t, env, objectAt(version, ns, named("orphan-"+version)))
 	}
-	create(t, env, objectAt("v1alpha1", ns, named("smuggled"), stashed(`"v1beta1/port":{"d":99999}`)))
+	create(t, env, objectAt("v1alpha1", ns, named("smuggled"), set("metadata.annotations", map[string]any{fixtures.Stash: `{"f":1,"c":{"spec":{"e":{"v1beta1/port":{"d":99999}}}}}`})))
 	startAdmission(t, env)
 
 	// A port that no schema has seen, because it was in a stash.

@@ -17,8 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
-	"github.com/mallard-dev/mallard/pkg/apis/samples"
-	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 // levels are the objects that a manifest consists of at a version, and how the API server names a field of each.
@@ -65,30 +63,6 @@ func TestSchema_FieldsOfOtherVersions_AreRejected(t *testing.T) {
 					t.Errorf("%s of %s at %s: got error %v, want a bad request that says %s", field, other, version, err, want)
 				}
 			}
-		}
-	}
-}
-
-func TestSchema_DuplicateField_IsRejected(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	for version, spec := range map[string]string{
-		"v1alpha1": `{"serviceName": "one", "serviceName": "two"}`,
-		"v1beta1":  `{"ref": {"apiVersion": "v1", "kind": "Service", "name": "one", "name": "two"}}`,
-		hub:        `{"ref": {"apiVersion": "v1", "kind": "Service", "name": "one", "name": "two"}}`,
-	} {
-		manifest := `{"apiVersion": "samples.knative.dev/` + version + `", "kind": "AddressableService", "metadata": {"name": "subject"}, "spec": ` + spec + `}`
-		err := fixtures.Client(env).SamplesV1().RESTClient().Post().
-			AbsPath("apis", samples.GroupName, version, "namespaces", ns, resource.Resource).
-			Param("fieldValidation", metav1.FieldValidationStrict).Body([]byte(manifest)).
-			SetHeader("Content-Type", "application/json").Do(t.Context()).Error()
-		want := `duplicate field "spec.ref.name"`
-		if version == "v1alpha1" {
-			want = `duplicate field "spec.serviceName"`
-		}
-		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got error %v, want a bad request that says %s", version, err, want)
 		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -45,59 +44,6 @@ func create(t *testing.T, env *harness.Env, namespace string, object *unstructur
 		t.Fatalf("creating %s: %v", object.GetName(), err)
 	}
 	return made
-}
-
-// dropped returns the number of stashes that the webhook could not parse so far.
-func dropped(t *testing.T, env *harness.Env) float64 {
-	t.Helper()
-	sum := 0.
-	for _, metric := range env.Process(t, "webhook").Metrics(t)["conversion_bag_dropped_total"].GetMetric() {
-		sum += metric.GetCounter().GetValue()
-	}
-	return sum
-}
-
-func TestConversion_OneMalformedAnnotationOfMany_EveryVersionLists(t *testing.T) {
-	t.Parallel()
-	const (
-		atOnce    = 8
-		malformed = `{"f":1,"c":`
-	)
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	group, ctx := errgroup.WithContext(t.Context())
-	group.SetLimit(atOnce)
-	for i := range listed - 1 {
-		group.Go(func() error {
-			_, err := client(env, at(hub, ns, "")).Create(ctx, foreign(fmt.Sprintf("subject-%03d", i), nil), metav1.CreateOptions{})
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	create(t, env, ns, foreign("malformed", map[string]string{fixtures.Stash: malformed}))
-	for _, version := range versions {
-		list, err := client(env, at(version, ns, "")).List(t.Context(), metav1.ListOptions{})
-		if err != nil {
-			t.Fatalf("listing at %s: %v", version, err)
-		}
-		if got := len(list.Items); got != listed {
-			t.Errorf("at %s there are %d objects, want %d", version, got, listed)
-		}
-		// Lists come from the API server's cache of that version; this comes from etcd, and is converted now.
-		if version == hub {
-			continue
-		}
-		before := dropped(t, env)
-		if stash := get(t, env, at(version, ns, "malformed")).GetAnnotations()[fixtures.Stash]; stash == malformed {
-			t.Errorf("at %s the malformed annotation is shown", version)
-		}
-		// The deletion of such an object of an earlier run may be converted for a watch at the same time.
-		if got := dropped(t, env) - before; got < 1 {
-			t.Errorf("reading the malformed one at %s dropped %v stashes, want 1", version, got)
-		}
-	}
 }
 
 // No webhook validates a status, so it can contain more than an older version can represent.
