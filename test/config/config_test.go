@@ -6,19 +6,15 @@ SPDX-License-Identifier: Apache-2.0
 package config
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/dynamic"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
-	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
@@ -48,29 +44,6 @@ func hasURL(url string) harness.Condition {
 	}
 }
 
-func TestConfig_DomainChanges_AffectsObjectsOfOurClassOnly(t *testing.T) {
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	public := env.Apply(t, ns, fixtures.Target+"---"+object("public", "", ", visibility: Public"))[1]
-	local := env.Apply(t, ns, object("local", "", ""))[0]
-	foreign := env.Apply(t, ns, object("foreign", "samples.knative.dev/addressableservice.class: other", ", visibility: Public"))[0]
-	env.Await(t, public, harness.Ready, hasURL("https://public."+ns+".example.com"))
-	env.Await(t, local, harness.Ready)
-
-	mark := env.Mark(t)
-	env.Throughout(t, foreign, env.Unchanged(t, foreign), func() {
-		env.SetConfig(t, config.AddressableName, map[string]string{
-			"domain": "corp.example.org", "domain-template": "{{.Namespace}}-{{.Name}}.{{.Domain}}", "scheme": "http",
-		})
-		env.Await(t, public, harness.Ready, hasURL("http://"+ns+"-public.corp.example.org"))
-	})
-	for _, e := range mark.Entries(t, harness.Writes, harness.ByUser(env.User("controller"))) {
-		if e.Namespace == ns && e.Name != "public" {
-			t.Errorf("the controller wrote to an object that the change does not concern: %+v", e)
-		}
-	}
-}
-
 func TestConfig_CrossNamespaceReferences_AreAllowedAndDeniedLive(t *testing.T) {
 	env := harness.Shared(t)
 	ns, other := env.Namespace(t), env.Namespace(t)
@@ -86,85 +59,6 @@ spec: {ref: {apiVersion: v1, kind: Service, namespace: %s, name: target}}
 	env.Await(t, as, harness.Ready, hasURL("http://target."+other+".svc.cluster.local"))
 	env.SetConfig(t, config.AddressableName, map[string]string{"allow-cross-namespace-references": "false"})
 	env.Await(t, as, harness.HasCondition("Ready", "False", v1.ReasonCrossNamespaceDenied), hasURL(""))
-}
-
-// specs is a spec of each version.
-var specs = map[string]string{
-	"v1alpha1": `{"serviceName": "target"}`,
-	"v1beta1":  `{"ref": {"apiVersion": "v1", "kind": "Service", "name": "target"}}`,
-	"v1":       `{"ref": {"apiVersion": "v1", "kind": "Service", "name": "target"}}`,
-}
-
-// objectAt is an AddressableService at a version, of a class unless that is empty. The API server names it.
-func objectAt(t *testing.T, version, class string) *unstructured.Unstructured {
-	t.Helper()
-	o := &unstructured.Unstructured{}
-	text := fmt.Sprintf(`{"apiVersion": "samples.knative.dev/%s", "kind": "AddressableService", "metadata": {"generateName": "it-"}, "spec": %s}`, version, specs[version])
-	if err := o.UnmarshalJSON([]byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	if class != "" {
-		o.SetAnnotations(map[string]string{samples.ClassAnnotationKey: class})
-	}
-	return o
-}
-
-func classOf(o *unstructured.Unstructured) string {
-	return o.GetAnnotations()[samples.ClassAnnotationKey]
-}
-
-func TestConfig_DefaultClass_FollowsTheConfigMap(t *testing.T) {
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	at := func(version string) dynamic.ResourceInterface {
-		return env.Dynamic.Resource(v1.SchemeGroupVersion.WithResource("addressableservices").GroupResource().WithVersion(version)).Namespace(ns)
-	}
-	create := func(version, class string) *unstructured.Unstructured {
-		t.Helper()
-		o, err := at(version).Create(t.Context(), objectAt(t, version, class), metav1.CreateOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return o
-	}
-	const other = "another.example.com"
-	before := create("v1", samples.ClassMallard)
-	env.SetConfig(t, config.AddressableName, map[string]string{"default-class": other})
-	// The webhook learns of the change by a watch, so a first object may still get the old class.
-	harness.Eventually(t, "a new object with the class of the ConfigMap", func(ctx context.Context) error {
-		o, err := at("v1").Create(ctx, objectAt(t, "v1", ""), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		if err == nil && classOf(o) != other {
-			err = fmt.Errorf("it got the class %q", classOf(o))
-		}
-		return err
-	})
-	for version := range specs {
-		stored := create(version, "")
-		if got := classOf(stored); got != other {
-			t.Errorf("at %s: got class %q, want the new default", version, got)
-		}
-		if got := stored.GetFinalizers(); len(got) != 0 {
-			t.Errorf("at %s: an object of another class has got the finalizers %q", version, got)
-		}
-		if got := classOf(create(version, samples.ClassMallard)); got != samples.ClassMallard {
-			t.Errorf("at %s: got class %q instead of the requested one", version, got)
-		}
-		// An object that had a class keeps it, whatever the default is by now.
-		harness.Eventually(t, "an update without the annotation", func(ctx context.Context) error {
-			live, err := at(version).Get(ctx, before.GetName(), metav1.GetOptions{})
-			if err != nil {
-				return err
-			}
-			replacement := objectAt(t, version, "")
-			replacement.SetName(live.GetName())
-			replacement.SetResourceVersion(live.GetResourceVersion())
-			replaced, err := at(version).Update(ctx, replacement, metav1.UpdateOptions{})
-			if err == nil && classOf(replaced) != samples.ClassMallard {
-				t.Errorf("at %s: after an update without the annotation: got class %q, want the old %q", version, classOf(replaced), samples.ClassMallard)
-			}
-			return err
-		})
-	}
 }
 
 func TestConfig_DirectoryMoves_AliasesFollow(t *testing.T) {

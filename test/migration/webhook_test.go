@@ -186,25 +186,3 @@ func TestMigrate_ConnectionBroken_IsRetried(t *testing.T) {
 	}
 	k.expectMigrated(t, 3)
 }
-
-func TestMigrate_Interrupted_IsFinishedByTheNextRun(t *testing.T) {
-	t.Parallel()
-	k := newKind(t, harness.Shared(t))
-	const n = 6
-	k.store(t, n)
-	k.storeAt(t, "v1")
-	ctx, cancel := context.WithCancel(t.Context())
-	m, _ := k.migrator(t, before(http.MethodPatch, "/o-3", cancel))
-	summary, err := m.Migrate(ctx, k.resource, nil)
-	if err == nil || !strings.Contains(err.Error(), "interrupted") || summary.Moved != 3 {
-		t.Errorf("got error %v and %+v, want it interrupted after three objects", err, summary)
-	}
-	if failed, ok := errors.AsType[migration.ObjectsError](err); ok {
-		t.Errorf("objects count as failed: %v", failed)
-	}
-	if got := k.storedAt(t); got["v1"] != 3 || got["v1alpha1"] != 3 {
-		t.Errorf("objects are stored at %v, want half of them at v1", got)
-	}
-	k.migrate(t)
-	k.expectStored(t, n)
-}
