@@ -205,3 +205,24 @@ func parse(t *testing.T, text string) map[string]any {
 	}
 	return object
 }
+
+// foreign is an object of v1 that only the test writes to, for it is of another class.
+func foreign(name string) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"ref": map[string]any{"apiVersion": "v1", "kind": "Service", "name": "target"},
+	}}}
+	object.SetAPIVersion("samples.knative.dev/v1")
+	object.SetKind("AddressableService")
+	object.SetName(name)
+	object.SetAnnotations(map[string]string{"samples.knative.dev/addressableservice.class": "other"})
+	return object
+}
+
+func create(t *testing.T, env *harness.Env, namespace string, object *unstructured.Unstructured) *unstructured.Unstructured {
+	t.Helper()
+	made, err := client(env, at(object.GroupVersionKind().Version, namespace, "")).Create(t.Context(), object, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatalf("creating %s: %v", object.GetName(), err)
+	}
+	return made
+}

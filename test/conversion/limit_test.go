@@ -26,7 +26,7 @@ import (
 // crowded is an object of v1 with as many annotations as the API server accepts, and properties that no older version can show.
 func crowded(t *testing.T, namespace string) *unstructured.Unstructured {
 	t.Helper()
-	object := foreign("crowded", nil)
+	object := foreign("crowded")
 	set(t, object, []any{map[string]any{"name": "a", "port": int64(1)}, map[string]any{"name": "b", "port": int64(2)}}, "spec", "ports")
 	set(t, object, map[string]any{"alias": alias(namespace, "crowded")}, "spec", "publish")
 	set(t, object, "/path", "spec", "path")
@@ -69,7 +69,7 @@ func TestConversion_AnnotationsFillTheLimit_NobodyElseIsAffected(t *testing.T) {
 		return nil
 	})
 
-	create(t, env, theirs, foreign("subject", nil))
+	create(t, env, theirs, foreign("subject"))
 	before := env.Stored(t, ref)
 	for _, version := range old {
 		expectListedAndWatched(t, env, at(version, theirs, "subject"))

@@ -90,7 +90,7 @@ func TestConversion_EveryWriteAtEveryVersion_KeepsHiddenFields(t *testing.T) {
 		for _, version := range versions {
 			n++
 			posted := fmt.Sprintf("posted-%d", n)
-			object := foreign(posted, nil)
+			object := foreign(posted)
 			object.SetAPIVersion("samples.knative.dev/" + version)
 			set(t, object, parse(t, fmt.Sprintf(targets[version], "web")), "spec")
 			create(t, env, ns, object)
@@ -99,7 +99,7 @@ func TestConversion_EveryWriteAtEveryVersion_KeepsHiddenFields(t *testing.T) {
 			for way, write := range writes {
 				n++
 				name := fmt.Sprintf("subject-%d", n)
-				object := foreign(name, nil)
+				object := foreign(name)
 				set(t, object, parse(t, `{"ref": {"apiVersion": "v1", "kind": "Service", "name": "old"},
 					"ports": [{"name": "a", "port": 1, "appProtocol": "grpc"}, {"name": "b"}], "path": "/p", "visibility": "Public", "publish": {"alias": "a"}}`), "spec")
 				create(t, env, ns, object)

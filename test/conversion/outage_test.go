@@ -38,7 +38,7 @@ func TestConversion_WebhookStopped_StoredVersionIsServed(t *testing.T) {
 	excluded := at(hub, env.Namespace(t), "excluded")
 	env.Patch(t, harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("namespaces"), Name: excluded.Namespace},
 		`{"metadata": {"labels": {"webhooks.knative.dev/exclude": "true"}}}`)
-	create(t, env, excluded.Namespace, foreign(excluded.Name, nil))
+	create(t, env, excluded.Namespace, foreign(excluded.Name))
 
 	webhook := env.Process(t, "webhook")
 	webhook.Stop(t)

@@ -22,7 +22,7 @@ func TestWatch_AtV1alpha1_DeliversOneEventOfAHiddenChange(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
-	create(t, env, ns, foreign("subject", nil))
+	create(t, env, ns, foreign("subject"))
 	ref := at("v1alpha1", ns, "subject")
 	before := get(t, env, ref)
 	events, err := client(env, ref).Watch(t.Context(), metav1.ListOptions{ResourceVersion: before.GetResourceVersion()})
