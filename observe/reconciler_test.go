@@ -22,6 +22,7 @@ import (
 
 	"github.com/mallard-dev/mallard/observe/expectations"
 	"github.com/mallard-dev/mallard/runtime/failures"
+	metering "github.com/mallard-dev/mallard/test/measured"
 )
 
 // guarded is a controller like those of generated reconcilers, the cache of its objects, and the keys that were reconciled.
@@ -223,7 +224,7 @@ func TestComplete_WiresOnce(t *testing.T) {
 			if err := Complete(ctx, impl); err != nil {
 				t.Fatal(err)
 			}
-			if n := len(points(t, "reconcile", attributes{"kind": impl.Name})); tc.wire && n > 0 || tc.want && !tc.wire && n == 0 {
+			if n := len(metering.Points(t, reader, "reconcile", attributes{"kind": impl.Name})); tc.wire && n > 0 || tc.want && !tc.wire && n == 0 {
 				t.Errorf("%d data points are exported under the name of the queue; wired: %t", n, tc.wire)
 			}
 			outer, isWired := impl.Reconciler.(*wired)

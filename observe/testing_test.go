@@ -8,7 +8,6 @@ package observe
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"sync"
 	"testing"
@@ -17,7 +16,6 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	corev1 "k8s.io/api/core/v1"
@@ -30,6 +28,7 @@ import (
 	"knative.dev/pkg/reconciler"
 
 	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
+	metering "github.com/mallard-dev/mallard/test/measured"
 )
 
 // The providers of OpenTelemetry are set once per process, so tests find their own data by the names that they use.
@@ -49,46 +48,10 @@ type attributes map[attribute.Key]string
 // measured returns the sum of the data points of a metric that have these attributes, among others.
 func measured(t *testing.T, name string, with attributes) (sum float64) {
 	t.Helper()
-	for _, point := range points(t, name, with) {
-		sum += float64(point.Value)
+	for _, point := range metering.Points(t, reader, name, with) {
+		sum += point.Value
 	}
 	return sum
-}
-
-// points returns the data points of a metric that have these attributes, among others.
-func points(t *testing.T, name string, with attributes) (found []metricdata.DataPoint[int64]) {
-	t.Helper()
-	var all metricdata.ResourceMetrics
-	if err := reader.Collect(context.Background(), &all); err != nil {
-		t.Fatal(err)
-	}
-	for _, scope := range all.ScopeMetrics {
-		for _, metric := range scope.Metrics {
-			var points []metricdata.DataPoint[int64]
-			switch data := metric.Data.(type) {
-			case metricdata.Sum[int64]:
-				points = data.DataPoints
-			case metricdata.Gauge[int64]:
-				points = data.DataPoints
-			}
-			for _, point := range points {
-				if metric.Name == name && has(point.Attributes, with) {
-					found = append(found, point)
-				}
-			}
-		}
-	}
-	return found
-}
-
-func has(set attribute.Set, with attributes) bool {
-	all := attributes{}
-	for _, kv := range set.ToSlice() {
-		all[kv.Key] = kv.Value.String()
-	}
-	merged := maps.Clone(all)
-	maps.Copy(merged, with)
-	return maps.Equal(merged, all)
 }
 
 // spansOf are the ended spans of a kind's reconciliations, oldest first.

@@ -17,7 +17,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -39,6 +38,7 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	v1storage "github.com/mallard-dev/mallard/pkg/apis/samples/v1/storage"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+	"github.com/mallard-dev/mallard/test/measured"
 )
 
 const group = "samples.knative.dev/"
@@ -133,13 +133,13 @@ func TestConversion_OneMalformedAnnotation_OtherObjectsConvert(t *testing.T) {
 		"deeply nested": strings.Repeat("[", 10000),
 	} {
 		bad := strings.Replace(good, `"name":"a"`, `"name":"a","annotations":{"conversion.samples.knative.dev/properties":"`+annotation+`"}`, 1)
-		before := counted(t, "conversion.bag.dropped")
+		before, _ := measured.Sum(t, meters, "conversion.bag.dropped")
 		got := convertThrough(t, "v1", "v1alpha1", slices.Insert(slices.Repeat([]string{good}, objects-1), objects/2, bad)...)
 		if diff := cmp.Diff(slices.Repeat([]string{want}, objects), got); diff != "" {
 			t.Errorf("one that is %s (-want +got):\n%s", what, diff)
 		}
-		if got := counted(t, "conversion.bag.dropped") - before; got != 1 {
-			t.Errorf("one that is %s: %d annotations were dropped, want 1", what, got)
+		if after, _ := measured.Sum(t, meters, "conversion.bag.dropped"); after-before != 1 {
+			t.Errorf("one that is %s: %d annotations were dropped, want 1", what, after-before)
 		}
 	}
 }
@@ -149,26 +149,6 @@ var meters = sdkmetric.NewManualReader()
 func TestMain(m *testing.M) {
 	otel.SetMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(meters)))
 	os.Exit(m.Run())
-}
-
-// counted returns the value of a counter of conversions.
-func counted(t *testing.T, name string) int64 {
-	t.Helper()
-	var all metricdata.ResourceMetrics
-	if err := meters.Collect(t.Context(), &all); err != nil {
-		t.Fatal(err)
-	}
-	sum := int64(0)
-	for _, scope := range all.ScopeMetrics {
-		for _, metric := range scope.Metrics {
-			if counter, ok := metric.Data.(metricdata.Sum[int64]); ok && metric.Name == name {
-				for _, point := range counter.DataPoints {
-					sum += point.Value
-				}
-			}
-		}
-	}
-	return sum
 }
 
 // breaking is a version whose hook panics.
@@ -185,15 +165,15 @@ func TestConversion_PanicInAHook_IsReported(t *testing.T) {
 	kinds := served.conversions()
 	kinds[samples.Kind("AddressableService")].Zygotes["v1alpha1"] = &breaking{}
 	for from, to := range map[string]string{"v1alpha1": "v1", "v1": "v1alpha1"} {
-		before := counted(t, "conversion.panics")
+		before, _ := measured.Sum(t, meters, "conversion.panics")
 		response := review(t, kinds, to, fmt.Sprintf(`{"apiVersion":"samples.knative.dev/%s","kind":"AddressableService","metadata":{"name":"a"},"spec":{}}`, from))
 		for _, want := range []string{"converting *v1.AddressableService: panic in ", "(conversion_test.go:", "boom"} {
 			if response.Result.Status != metav1.StatusFailure || !strings.Contains(response.Result.Message, want) {
 				t.Errorf("%s to %s: %s, %q; want a failure that says %q", from, to, response.Result.Status, response.Result.Message, want)
 			}
 		}
-		if got := counted(t, "conversion.panics") - before; got != 1 {
-			t.Errorf("%s to %s: %d panics were counted, want 1", from, to, got)
+		if after, _ := measured.Sum(t, meters, "conversion.panics"); after-before != 1 {
+			t.Errorf("%s to %s: %d panics were counted, want 1", from, to, after-before)
 		}
 	}
 }

@@ -12,11 +12,12 @@ import (
 	"testing"
 
 	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 	clientmetrics "k8s.io/client-go/tools/metrics"
 
 	"knative.dev/pkg/observability/metrics/k8s"
+
+	metering "github.com/mallard-dev/mallard/test/measured"
 )
 
 func TestClient_Responses_AreCountedByCode(t *testing.T) {
@@ -42,9 +43,9 @@ func TestUpstream_ClientMetric_LacksTheCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	upstream.RequestResultMetric().Increment(t.Context(), "409", "GET", "upstream")
-	for _, p := range points(t, "kn.k8s.client.http.response.status_code") {
-		if code, ok := p.attributes[attribute.Key("http.response.status_code")]; ok {
-			t.Errorf("an answer is counted with its code %s", code)
+	for _, p := range metering.Points(t, reader, "kn.k8s.client.http.response.status_code", nil) {
+		if code, ok := p.Attributes.Value("http.response.status_code"); ok {
+			t.Errorf("an answer is counted with its code %s", code.String())
 		}
 	}
 }

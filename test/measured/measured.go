@@ -8,7 +8,6 @@ package measured
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"testing"
 
@@ -17,31 +16,53 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-// Sum returns the sum of a metric's data points that have these attributes among others, and the names of all its attributes. For a histogram it is
-// the number of measurements.
-func Sum(t testing.TB, reader sdkmetric.Reader, name string, with ...attribute.KeyValue) (sum int64, keys []string) {
+// Point is a data point of a metric. Value is the number of measurements if the metric is a histogram, and Sum is their sum.
+type Point struct {
+	Attributes attribute.Set
+	Value, Sum float64
+}
+
+// Points returns the data points of a metric that have these attributes, among others.
+func Points(t testing.TB, reader sdkmetric.Reader, name string, with map[attribute.Key]string) (found []Point) {
 	t.Helper()
 	var all metricdata.ResourceMetrics
 	if err := reader.Collect(context.Background(), &all); err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]bool{}
 	for _, scope := range all.ScopeMetrics {
 		for _, metric := range scope.Metrics {
-			if metric.Name != name {
-				continue
-			}
-			for set, n := range points(t, metric) {
-				for _, kv := range set.ToSlice() {
-					found[string(kv.Key)] = true
-				}
-				if has(set, with) {
-					sum += n
-				}
+			if metric.Name == name {
+				found = append(found, points(t, metric)...)
 			}
 		}
 	}
-	return sum, slices.Sorted(maps.Keys(found))
+	return slices.DeleteFunc(found, func(p Point) bool {
+		for key, want := range with {
+			if value, ok := p.Attributes.Value(key); !ok || value.String() != want {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// Sum returns the sum of the values of a metric's data points that have these attributes among others, and the names of all its attributes.
+func Sum(t testing.TB, reader sdkmetric.Reader, name string, with ...attribute.KeyValue) (sum int64, keys []string) {
+	t.Helper()
+	wanted := map[attribute.Key]string{}
+	for _, kv := range with {
+		wanted[kv.Key] = kv.Value.String()
+	}
+	for _, point := range Points(t, reader, name, wanted) {
+		sum += int64(point.Value)
+	}
+	for _, point := range Points(t, reader, name, nil) {
+		for _, kv := range point.Attributes.ToSlice() {
+			keys = append(keys, string(kv.Key))
+		}
+	}
+	slices.Sort(keys)
+	return sum, slices.Compact(keys)
 }
 
 // Earlier returns a reader of the metrics as they are now. Those of a process add up, also when its tests run several times.
@@ -66,36 +87,35 @@ func (e *earlier) Collect(_ context.Context, all *metricdata.ResourceMetrics) er
 	return nil
 }
 
-func has(set attribute.Set, with []attribute.KeyValue) bool {
-	return !slices.ContainsFunc(with, func(kv attribute.KeyValue) bool {
-		value, ok := set.Value(kv.Key)
-		return !ok || value != kv.Value
-	})
-}
-
-// points returns the data points of a metric.
-func points(t testing.TB, metric metricdata.Metrics) map[attribute.Set]int64 {
+func points(t testing.TB, metric metricdata.Metrics) (all []Point) {
 	t.Helper()
-	all := map[attribute.Set]int64{}
 	switch data := metric.Data.(type) {
 	case metricdata.Sum[int64]:
-		for _, point := range data.DataPoints {
-			all[point.Attributes] += point.Value
-		}
+		return numbers(data.DataPoints)
 	case metricdata.Gauge[int64]:
-		for _, point := range data.DataPoints {
-			all[point.Attributes] += point.Value
-		}
+		return numbers(data.DataPoints)
+	case metricdata.Gauge[float64]:
+		return numbers(data.DataPoints)
 	case metricdata.Histogram[int64]:
-		for _, point := range data.DataPoints {
-			all[point.Attributes] += int64(point.Count)
-		}
+		return histograms(data.DataPoints)
 	case metricdata.Histogram[float64]:
-		for _, point := range data.DataPoints {
-			all[point.Attributes] += int64(point.Count)
-		}
+		return histograms(data.DataPoints)
 	default:
 		t.Fatalf("%s has data of type %T", metric.Name, data)
+		return nil
+	}
+}
+
+func numbers[N int64 | float64](data []metricdata.DataPoint[N]) (all []Point) {
+	for _, point := range data {
+		all = append(all, Point{Attributes: point.Attributes, Value: float64(point.Value)})
+	}
+	return all
+}
+
+func histograms[N int64 | float64](data []metricdata.HistogramDataPoint[N]) (all []Point) {
+	for _, point := range data {
+		all = append(all, Point{Attributes: point.Attributes, Value: float64(point.Count), Sum: float64(point.Sum)})
 	}
 	return all
 }
