@@ -7,12 +7,10 @@ package observe
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,131 +49,6 @@ func (s *scene) write(t *testing.T, numbers int, f func(ctx context.Context, i i
 	if err := group.Wait(); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// gate is a handler whose calls wait until it is open.
-type gate struct {
-	*ledger
-
-	began, opened chan struct{}
-	begin, open   func()
-}
-
-func newGate(s *scene) *gate {
-	g := &gate{ledger: newLedger(), began: make(chan struct{}), opened: make(chan struct{})}
-	g.begin, g.open = sync.OnceFunc(func() { close(g.began) }), sync.OnceFunc(func() { close(g.opened) })
-	context.AfterFunc(s.ctx, g.open)
-	g.during = func(observe.Event[*corev1.ConfigMap]) {
-		g.begin()
-		<-g.opened
-	}
-	return g
-}
-
-// samplePending returns the largest number of objects with events that are pending for the registered observer, once stop is called.
-func (s *scene) samplePending() (stop func() (most int)) {
-	ended, result := make(chan struct{}), make(chan int)
-	go func() {
-		most := 0
-		for ticker := time.NewTicker(time.Millisecond); ; {
-			most = max(most, observe.Pending(s.ctx, registered))
-			select {
-			case <-ticker.C:
-			case <-ended:
-				ticker.Stop()
-				result <- most
-				return
-			}
-		}
-	}()
-	return func() int {
-		close(ended)
-		return <-result
-	}
-}
-
-// awaitPending waits until events of a number of objects are pending for the registered observer.
-func (s *scene) awaitPending(t *testing.T, objects int) {
-	t.Helper()
-	harness.Eventually(t, fmt.Sprintf("events of %d objects are pending", objects), func(context.Context) error {
-		if n := observe.Pending(s.ctx, registered); n != objects {
-			return fmt.Errorf("those of %d are", n)
-		}
-		return nil
-	})
-}
-
-func TestObserver_HandlerIsSlow_ChangesAreFoldedAndPendingIsBounded(t *testing.T) {
-	const objects, changes = 50 / share, 20
-	each(t, func(t *testing.T, s *scene) {
-		slow := newGate(s)
-		s.register(t, slow.enter)
-		var fast atomic.Int64
-		s.subscribe(t, "fast", func(_ context.Context, e observe.Event[*corev1.ConfigMap]) error {
-			fast.Add(int64(e.Folded))
-			return nil
-		})
-		stop := s.samplePending()
-		s.load(t, objects, changes)
-		harness.Eventually(t, "the fast observer has received everything", func(context.Context) error {
-			if n := fast.Load(); n != objects*(changes+1) {
-				return fmt.Errorf("it has received %d", n)
-			}
-			return nil
-		})
-		s.awaitPending(t, objects)
-		slow.open()
-		slow.await(t, s)
-		s.awaitPending(t, 0)
-		if most := stop(); most != objects {
-			t.Errorf("events of %d objects were pending at a time, want %d at most", most, objects)
-		}
-		slow.mu.Lock()
-		defer slow.mu.Unlock()
-		if slow.folded != objects*(changes+1) || slow.calls > 2*objects {
-			t.Errorf("the observer received %d notifications in %d calls, want %d in %d at most", slow.folded, slow.calls, objects*(changes+1), 2*objects)
-		}
-	})
-}
-
-func TestObserver_ObjectsComeAndGoDuringACall_OnlyAnnouncedOnesAreDeleted(t *testing.T) {
-	const known, kept, transient = 5, 3, 500 / share
-	each(t, func(t *testing.T, s *scene) {
-		blocks := newGate(s)
-		var isBlocking atomic.Bool
-		wait := blocks.during
-		blocks.during = func(e observe.Event[*corev1.ConfigMap]) {
-			if isBlocking.Load() {
-				wait(e)
-			}
-		}
-		s.register(t, blocks.enter)
-		s.write(t, known, func(ctx context.Context, i int) error { return s.tryCreate(ctx, "known-"+strconv.Itoa(i), "1") })
-		blocks.await(t, s)
-		s.awaitPending(t, 0)
-		isBlocking.Store(true)
-		s.create(t, "calling", "1")
-		awaitClosed(t, blocks.began, "the call begins")
-
-		stop := s.samplePending()
-		s.delete(t, "calling")
-		s.delete(t, "known-0")
-		s.delete(t, "known-1")
-		s.update(t, "known-2", "2")
-		s.write(t, transient, func(ctx context.Context, i int) error {
-			name := "transient-" + strconv.Itoa(i)
-			return errors.Join(s.tryCreate(ctx, name, "1"), s.tryDelete(ctx, name))
-		})
-		s.write(t, kept, func(ctx context.Context, i int) error { return s.tryCreate(ctx, "kept-"+strconv.Itoa(i), "1") })
-		// Those that are kept, and those of which the observer knows: the call that runs, two deletions and an update.
-		s.awaitPending(t, kept+4)
-		if most, live := stop(), writers+kept+known+1; most > live {
-			t.Errorf("events of %d objects were pending at a time, want those of %d at most, which existed or were announced", most, live)
-		}
-		blocks.open()
-		blocks.await(t, s)
-		s.awaitPending(t, 0)
-	})
 }
 
 // taking returns a function that delays calls of a ledger randomly, so that there are changes during calls, and two calls at a time would overlap.

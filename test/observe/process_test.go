@@ -11,15 +11,11 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/rest"
-
-	kubeclient "knative.dev/pkg/client/injection/kube/client"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/observe"
@@ -27,17 +23,7 @@ import (
 	_ "github.com/mallard-dev/mallard/pkg/observer/secretaudit"
 )
 
-const (
-	auditLabel = samples.GroupName + "/audit"
-	viewer     = `
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: secret-audit-view}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
-subjects: [{kind: ServiceAccount, name: controller, namespace: knative-samples}]
-`
-)
+const auditLabel = samples.GroupName + "/audit"
 
 func TestSecretAudit_SecretWithTheLabel_IsLoggedAndCountedWithoutItsData(t *testing.T) {
 	env := harness.Shared(t)
@@ -45,9 +31,9 @@ func TestSecretAudit_SecretWithTheLabel_IsLoggedAndCountedWithoutItsData(t *test
 	if err != nil {
 		t.Fatal(err)
 	}
-	// It is another ServiceAccount than that of an operator that runs. The other observer of the process reads ConfigMaps.
+	// It is another ServiceAccount than that of an operator that runs.
 	account := env.Namespace(t)
-	env.Define(t, strings.ReplaceAll(string(role)+viewer, "namespace: knative-samples", "namespace: "+account))
+	env.Define(t, strings.ReplaceAll(string(role), "namespace: knative-samples", "namespace: "+account))
 	var ns string
 	value, next := harness.Canary(t), harness.Canary(t)
 	secret := func(t *testing.T, name string, labels map[string]string) {
@@ -118,43 +104,4 @@ func changes(t *testing.T) map[string]int64 {
 		byType[string(kind)] = counted(t, "secret.changes", map[string]string{"type": string(kind)})
 	}
 	return byType
-}
-
-// registered is the name of an observer of the ConfigMaps with a label of the same name. The others are subscribed while the process runs.
-const registered = "registered"
-
-// handling is the handler of the registered observer.
-var handling atomic.Pointer[observe.Handler[*corev1.ConfigMap]]
-
-var registeredSource = observe.Selected[*corev1.ConfigMap](kubeclient.Get, coreinformers.NewFilteredConfigMapInformer, observe.Labels(registered))
-
-func init() {
-	if os.Getenv(replicaVariable) != "" {
-		return
-	}
-	observe.Register(registered, registeredSource, func(ctx context.Context, e observe.Event[*corev1.ConfigMap]) error {
-		if handler := handling.Load(); handler != nil {
-			return (*handler)(ctx, e)
-		}
-		return nil
-	})
-}
-
-// register has the registered observer call a handler with the objects of the scene, until the test ends.
-func (s *scene) register(t *testing.T, handler observe.Handler[*corev1.ConfigMap]) {
-	t.Helper()
-	harness.Eventually(t, "the process has no object of an earlier one", func(context.Context) error {
-		if n := len(registeredSource.Lister(s.ctx).List(nil)) + observe.Pending(s.ctx, registered); n > 0 {
-			return fmt.Errorf("it has %d", n)
-		}
-		return nil
-	})
-	s.labels = map[string]string{registered: "yes"}
-	handling.Store(&handler)
-	t.Cleanup(func() {
-		handling.Store(nil)
-		if err := s.kube.CoreV1().ConfigMaps(s.ns).DeleteCollection(context.Background(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
-			t.Error(err)
-		}
-	})
 }

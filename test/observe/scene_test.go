@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -38,17 +37,14 @@ import (
 type scene struct {
 	*harness.Env
 
-	// ctx is that of the process, which end ends.
+	// ctx is that of the process.
 	ctx   context.Context //nolint:containedctx // see above
-	end   context.CancelFunc
 	ns    string
 	proxy *harness.Proxy
 	// kube sends its requests to the API server of the environment, and near to that of the process.
 	kube, near kubernetes.Interface
 	// logs holds the log of the process.
 	logs *observer.ObservedLogs
-	// labels are the labels of the objects that are created, in addition to it.
-	labels map[string]string
 }
 
 // each runs a case in each of the modes.
@@ -89,7 +85,7 @@ func eachAt(t *testing.T, env *harness.Env, connect func(*testing.T) (*rest.Conf
 				return all.String()
 			})
 			ctx = start(ctx, t, config, zap.New(core))
-			test(t, &scene{Env: env, ctx: ctx, end: cancel, ns: env.Namespace(t), proxy: proxy, kube: env.Kube, near: near, logs: logs})
+			test(t, &scene{Env: env, ctx: ctx, ns: env.Namespace(t), proxy: proxy, kube: env.Kube, near: near, logs: logs})
 		})
 	}
 }
@@ -148,10 +144,8 @@ func (s *scene) create(t *testing.T, name, value string) {
 }
 
 func (s *scene) tryCreate(ctx context.Context, name, value string) error {
-	labels := map[string]string{"it": value}
-	maps.Copy(labels, s.labels)
 	_, err := s.kube.CoreV1().ConfigMaps(s.ns).Create(ctx, &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, Data: map[string]string{"value": value},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"it": value}}, Data: map[string]string{"value": value},
 	}, metav1.CreateOptions{})
 	return err
 }
