@@ -6,9 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package addressableservice
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -58,53 +55,5 @@ func noEventsAbout(t *testing.T, env *harness.Env, namespace, name string) {
 	}
 	for _, e := range events.Items {
 		t.Errorf("there is an event about %s: %s %s", name, e.Reason, e.Message)
-	}
-}
-
-// awaitEvent waits for an event about an object.
-func awaitEvent(t *testing.T, env *harness.Env, namespace, name, kind, reason string) {
-	t.Helper()
-	harness.Eventually(t, fmt.Sprintf("a %s event %s about %s", kind, reason, name), func(ctx context.Context) error {
-		events, err := env.Kube.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{
-			FieldSelector: "involvedObject.name=" + name + ",type=" + kind + ",reason=" + reason,
-		})
-		if err != nil {
-			return fmt.Errorf("listing events: %w", err)
-		}
-		if len(events.Items) == 0 {
-			return errors.New("it does not exist")
-		}
-		return nil
-	})
-}
-
-func TestAddressableService_Transitions_EmitTheOnlyEvents(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	target := env.Apply(t, ns, service("target", onePort))[0]
-	as := env.Apply(t, ns, object("it", toService("target")))[0]
-	env.Await(t, as, harness.Ready)
-
-	env.Delete(t, target)
-	env.Await(t, as, harness.HasCondition("Ready", "False", "TargetNotFound"))
-	awaitEvent(t, env, ns, "it", "Warning", "TargetNotFound")
-	env.Apply(t, ns, service("target", onePort))
-	env.Await(t, as, harness.Ready)
-	awaitEvent(t, env, ns, "it", "Normal", "TargetResolved")
-
-	// Reconciliations without a transition: nothing of the object's outcome changes.
-	for i := range 3 {
-		env.Patch(t, as, fmt.Sprintf(`{"metadata": {"labels": {"pass": "%d"}}}`, i))
-	}
-	other := env.Apply(t, ns, object("other", toService("target")))[0]
-	env.Await(t, other, harness.Ready)
-	// The API server reports events about the Service.
-	events, err := env.Kube.CoreV1().Events(ns).List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.kind=AddressableService"})
-	if err != nil {
-		t.Fatalf("listing events: %v", err)
-	}
-	if len(events.Items) != 2 || events.Items[0].Count != 1 || events.Items[1].Count != 1 {
-		t.Errorf("there are %d events, want the two transitions once each: %v", len(events.Items), events.Items)
 	}
 }

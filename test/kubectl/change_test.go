@@ -13,7 +13,6 @@ import (
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
-	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 func TestReplaceForce_PublishedObject_IsRecreated(t *testing.T) {
@@ -84,22 +83,6 @@ func TestLabelAndAnnotate_Object_ChangeOnlyMetadata(t *testing.T) {
 	checkSays(t, err, `the class cannot be changed from "mallard" to "other"`, samples.ClassAnnotationKey)
 	u.run(t, "annotate", "asvc", "subject", samples.ClassAnnotationKey+"-")
 	checkKept(t, u.get(t))
-}
-
-func TestDelete_Object_ReturnsOnceItIsDeleted(t *testing.T) {
-	t.Parallel()
-	u := newUser(t)
-	u.apply(t, subject)
-	u.ready(t)
-	if got := u.run(t, "delete", "asvc", "subject"); !strings.Contains(got, `"subject" deleted`) {
-		t.Errorf("got %q", got)
-	}
-	checkGone(t, func() error {
-		_, err := fixtures.Client(u.env).SamplesV1().AddressableServices(u.namespace).Get(t.Context(), "subject", metav1.GetOptions{})
-		return err
-	})
-	_, err := u.input(t, "", "get", "asvc", "subject")
-	checkSays(t, err, `addressableservices.samples.knative.dev "subject" not found`)
 }
 
 func TestDelete_PublishedObject_ReturnsOnceTheAliasIsDeleted(t *testing.T) {
