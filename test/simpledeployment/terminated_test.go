@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -73,49 +72,6 @@ func TestSimpleDeployment_TerminatedPodThatCannotBeDeleted_BlocksNothing(t *test
 	env.Patch(t, kept, `{"metadata": {"labels": {"keep": null}}}`)
 	env.Await(t, kept, harness.Deleted)
 	exactly(t, env, ref, "two", 2)
-}
-
-// TestSimpleDeployment_SeveralPodsThatCannotBeDeleted_MakeNoHotLoop is about a status that would name another one of them each time.
-func TestSimpleDeployment_SeveralPodsThatCannotBeDeleted_MakeNoHotLoop(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	ref := deploy(t, env, ns, "one", 12)
-	protect(t, env, ns)
-	s, _ := pods(t, env, ns)
-	kept := s.active(uid(t, env, ref))
-	for _, pod := range kept {
-		env.Patch(t, podRef(ns, pod.Name), `{"metadata": {"labels": {"keep": ""}}}`)
-	}
-	rejected(t, env, podRef(ns, kept[0].Name))
-	for _, pod := range kept {
-		env.Patch(t, podRef(ns, pod.Name), `{"status": {"phase": "Failed"}}`, "status")
-	}
-	env.Await(t, ref, says("DeleteFailed", "it is kept"))
-	mark, began := env.Mark(t), time.Now()
-	var tries int
-	// Over less than that a loop would not show.
-	const window = 5 * time.Second
-	harness.Eventually(t, "some tries to delete one of them, and a while", func(context.Context) error {
-		tries = len(mark.Entries(t, harness.ByUser(env.User("controller")), harness.ByRequest(harness.Matching("delete", "pods").And(harness.InNamespace(ns)))))
-		if tries < 2 || time.Since(began) < window {
-			return fmt.Errorf("there were %d", tries)
-		}
-		return nil
-	})
-	// A reconciliation tries one of them, and there is at most one a second.
-	if most := 2 + int(time.Since(began)/time.Second); tries > most {
-		t.Errorf("there were %d tries within %v, want at most %d: that is a hot loop", tries, time.Since(began), most)
-	}
-	t.Logf("%d tries to delete %d Pods within %v", tries, len(kept), time.Since(began))
-	for _, pod := range kept {
-		env.Patch(t, podRef(ns, pod.Name), `{"metadata": {"labels": {"keep": null}}}`)
-	}
-	for _, pod := range kept {
-		env.Await(t, podRef(ns, pod.Name), harness.Deleted)
-	}
-	settles(t, env, ref)
-	exactly(t, env, ref, "one", 12)
 }
 
 // rejected waits until the API server rejects the deletion of a Pod.
