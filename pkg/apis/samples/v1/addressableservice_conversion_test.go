@@ -160,6 +160,28 @@ func TestValidate_OlderVersions_FollowTheRulesOfV1(t *testing.T) {
 	}
 }
 
+// Every version warns about an annotation of a new object, and rejects what it cannot represent.
+func TestValidate_EachVersion_ValidatesItsAnnotation(t *testing.T) {
+	for version, validate := range map[string]func(context.Context, metav1.ObjectMeta) *apis.FieldError{
+		"v1alpha1": func(ctx context.Context, meta metav1.ObjectMeta) *apis.FieldError {
+			return (&v1alpha1.AddressableService{ObjectMeta: meta}).Validate(ctx)
+		},
+		"v1beta1": func(ctx context.Context, meta metav1.ObjectMeta) *apis.FieldError {
+			return (&v1beta1.AddressableService{ObjectMeta: meta}).Validate(ctx)
+		},
+		"v1": func(ctx context.Context, meta metav1.ObjectMeta) *apis.FieldError {
+			return (&v1.AddressableService{ObjectMeta: meta}).Validate(ctx)
+		},
+	} {
+		copied := metav1.ObjectMeta{Annotations: map[string]string{"conversion.samples.knative.dev/properties": "{}"}}
+		got := validate(served(apis.WithinCreate(t.Context())), copied).Filter(apis.WarningLevel)
+		expectParts(t, version+": an annotation of a new object", got, []string{"it belongs to the object that this manifest was copied from"})
+		truncated := metav1.ObjectMeta{Labels: map[string]string{"conversion.samples.knative.dev/properties-truncated": "70000"}}
+		got = validate(served(apis.WithinCreate(t.Context())), truncated).Filter(apis.ErrorLevel)
+		expectParts(t, version+": a truncated object", got, []string{"this version cannot represent the object without losing data"})
+	}
+}
+
 func convert(t *testing.T, from, to apis.Convertible) {
 	t.Helper()
 	if err := from.ConvertTo(t.Context(), to); err != nil {
