@@ -15,6 +15,7 @@ require (
 	github.com/kelseyhightower/envconfig v1.4.0
 	github.com/mallard-dev/mallard/conversion v0.0.0-00010101000000-000000000000
 	github.com/mallard-dev/mallard/conversion/knative v0.0.0-00010101000000-000000000000
+	github.com/mallard-dev/mallard/hardening v0.0.0-00010101000000-000000000000
 	github.com/mallard-dev/mallard/localcluster/env v0.0.0-00010101000000-000000000000
 	github.com/pmezard/go-difflib v1.0.0
 	github.com/prometheus/client_golang v1.24.1
@@ -125,5 +126,6 @@ require (
 replace (
 	github.com/mallard-dev/mallard/conversion => ./conversion
 	github.com/mallard-dev/mallard/conversion/knative => ./conversion/knative
+	github.com/mallard-dev/mallard/hardening => ./hardening
 	github.com/mallard-dev/mallard/localcluster/env => ./localcluster/env
 )

@@ -1,0 +1,106 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hardening
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"knative.dev/pkg/controller"
+)
+
+var (
+	one         = types.NamespacedName{Namespace: "default", Name: "one"}
+	configMaps  = schema.GroupResource{Resource: "configmaps"}
+	errConflict = apierrors.NewConflict(configMaps, "one", errors.New("changed"))
+)
+
+func newTestBackoff() (*backOff, *clocktesting.FakeClock) {
+	clock := clocktesting.NewFakeClock(time.Now())
+	return newBackoffWithClock(clock), clock
+}
+
+func TestBackoff_Failures_GrowToThirtySecondsAndEndWithASuccess(t *testing.T) {
+	b, clock := newTestBackoff()
+	var delays []time.Duration
+	for range 7 {
+		event, failed := b.result(one, errors.New("down"))
+		requeued, delay := controller.IsRequeueKey(event)
+		if !requeued || !failed {
+			t.Fatalf("result() = %v, %t", event, failed)
+		}
+		delays = append(delays, delay)
+		if wait := b.wait(one); wait <= 0 || wait > firstDelay {
+			t.Errorf("an event is not held back for a second, but for %v", wait)
+		}
+		clock.Step(delay)
+	}
+	if want := "[1s 2s 4s 8s 16s 30s 30s]"; fmt.Sprint(delays) != want {
+		t.Errorf("delays: %v, want %s", delays, want)
+	}
+	if event, failed := b.result(one, nil); event != nil || failed || b.wait(one) > 0 || len(b.notBefore) > 0 {
+		t.Errorf("after a success: %v, %t", event, failed)
+	}
+}
+
+func TestBackoff_Results_AreRepeatedAndLoggedAsTheirKind(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err    error
+		delay  time.Duration // 0 if the result is passed on
+		failed bool
+	}{
+		"Success":    {},
+		"Skip":       {err: controller.NewSkipKey("default/one")},
+		"Requeue":    {err: controller.NewRequeueAfter(time.Minute), delay: time.Minute},
+		"Permanent":  {err: controller.NewPermanentError(errors.New("never"))},
+		"Conflict":   {err: errConflict, delay: conflictDelay},
+		"RetryAfter": {err: apierrors.NewTooManyRequests("busy", 7), delay: 7 * time.Second, failed: true},
+		"Gone":       {err: apierrors.NewNotFound(configMaps, "one"), delay: firstDelay},
+		"Failure":    {err: errors.New("down"), delay: firstDelay, failed: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, _ := newTestBackoff()
+			event, failed := b.result(one, tc.err)
+			if _, delay := controller.IsRequeueKey(event); delay != tc.delay || failed != tc.failed || !errors.Is(event, tc.err) {
+				t.Errorf("result() = %v, %t, want a delay of %v, %t", event, failed, tc.delay, tc.failed)
+			}
+		})
+	}
+}
+
+func TestBackoff_ManyRejectedObjectsOfANamespace_AreTwoPerSecond(t *testing.T) {
+	b, _ := newTestBackoff()
+	rejected := apierrors.NewForbidden(configMaps, "one", errors.New("denied"))
+	var last time.Duration
+	for i := range 1000 {
+		event, _ := b.result(types.NamespacedName{Namespace: "tenant", Name: fmt.Sprint(i)}, rejected)
+		_, last = controller.IsRequeueKey(event)
+	}
+	if want := 500 * time.Second; last != want {
+		t.Errorf("the last of 1000 rejected objects is repeated after %v, want %v", last, want)
+	}
+	if event, _ := b.result(one, rejected); event == nil {
+		t.Error("no error")
+	} else if _, delay := controller.IsRequeueKey(event); delay != firstDelay {
+		t.Errorf("the only one of another namespace is repeated after %v", delay)
+	}
+}
+
+func TestBackoff_Promotion_ForgetsTheKeysOfTheBucket(t *testing.T) {
+	b, _ := newTestBackoff()
+	_, _ = b.result(one, errors.New("down"))
+	b.forget(bucketOf("default").Has)
+	if b.wait(one) > 0 {
+		t.Error("the back-off of an earlier term is in force")
+	}
+}

@@ -1,0 +1,145 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hardening
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"knative.dev/pkg/apis/duck"
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
+)
+
+// errNotSynced is returned while the first list of a resource is under way. The reconciliation is repeated with back-off.
+var errNotSynced = errors.New("the first list has not completed yet")
+
+// factory is a factory of duck informers that never blocks. Upstream's waits for the first list without a limit, and one object that does not
+// fit the duck type fails the list of all others.
+type factory struct {
+	process *process
+	// ctx is that of the process: upstream keeps the one of the first caller.
+	ctx   context.Context //nolint:containedctx // the lifetime of the informers, not of a call
+	inner duck.InformerFactory
+	typed *duck.TypedInformerFactory
+
+	mu      sync.Mutex
+	entries map[schema.GroupVersionResource]*entry
+}
+
+// entry is the informer of a resource. The mu of its factory guards err.
+type entry struct {
+	informer *informer
+	lister   cache.GenericLister
+	// err is that of the last list, nil once one succeeded.
+	err error
+}
+
+// duckFactory returns the factory in place of upstream's, always the same one.
+func (p *process) duckFactory(ctx context.Context, inner duck.InformerFactory) duck.InformerFactory {
+	if own, ok := inner.(*factory); ok {
+		return own
+	}
+	f := &factory{process: p, ctx: ctx, inner: inner, entries: map[schema.GroupVersionResource]*entry{}}
+	if cached, ok := inner.(*duck.CachedInformerFactory); ok {
+		f.typed, _ = cached.Delegate.(*duck.TypedInformerFactory)
+	}
+	stored, _ := p.ducks.LoadOrStore(inner, f)
+	return stored.(*factory)
+}
+
+// Get implements duck.InformerFactory. Of a factory that is not one of upstream's it replaces only the context.
+func (f *factory) Get(_ context.Context, gvr schema.GroupVersionResource) (cache.SharedIndexInformer, cache.GenericLister, error) {
+	if f.typed == nil {
+		return f.inner.Get(f.ctx, gvr) //nolint:wrapcheck // it is the result
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	e, ok := f.entries[gvr]
+	if !ok {
+		e = f.start(gvr)
+		f.entries[gvr] = e
+	}
+	switch {
+	case e.informer.HasSynced():
+		return e.informer, e.lister, nil
+	case e.err != nil:
+		return nil, nil, fmt.Errorf("reading %s: %w", gvr.GroupResource(), e.err)
+	default:
+		return nil, nil, fmt.Errorf("reading %s: %w", gvr.GroupResource(), errNotSynced)
+	}
+}
+
+// start runs the informer of a resource until the process ends.
+func (f *factory) start(gvr schema.GroupVersionResource) *entry {
+	e := &entry{}
+	inner := cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			list, err := f.typed.Client.Resource(f.served(gvr)).List(ctx, options)
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			e.err = err
+			return list, err //nolint:wrapcheck // the reflector distinguishes errors by their type
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return f.typed.Client.Resource(f.served(gvr)).Watch(ctx, options) //nolint:wrapcheck // the same
+		},
+	}, f.typed.Client), &unstructured.Unstructured{}, f.typed.ResyncPeriod, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	if err := inner.SetTransform(f.toDuckType); err != nil {
+		e.err = err
+	}
+	e.informer = f.process.wrap(gvr.Resource, inner)
+	e.lister = cache.NewGenericLister(inner.GetIndexer(), gvr.GroupResource())
+	go inner.Run(f.typed.StopChannel)
+	return e
+}
+
+// toDuckType makes an object one of the duck type. One that does not fit remains as it is, so that those that refer to it fail alone. It implements
+// cache.TransformFunc, which has to accept its own results.
+func (f *factory) toDuckType(object any) (any, error) {
+	u, ok := object.(*unstructured.Unstructured)
+	if !ok {
+		return object, nil
+	}
+	typed := f.typed.Type.DeepCopyObject()
+	if err := duck.FromUnstructured(u, typed); err != nil {
+		f.process.logger().Warnw("An object does not fit its duck type", "kind", u.GetKind(), "key", cache.MetaObjectToName(u).String(), "error", err)
+		return u, nil
+	}
+	return typed, nil
+}
+
+// served returns the resource that the API server serves for one whose name was guessed from a kind: the plural of a kind may be any word.
+func (f *factory) served(guessed schema.GroupVersionResource) schema.GroupVersionResource {
+	gv := guessed.GroupVersion()
+	list, err := kubeclient.Get(f.ctx).Discovery().ServerResourcesForGroupVersion(gv.String())
+	if err != nil {
+		if !apierrors.IsNotFound(err) {
+			f.process.logger().Debugw("Reading the resources of a group failed", "group", gv.String(), "error", err)
+		}
+		return guessed
+	}
+	served := guessed
+	for _, resource := range list.APIResources {
+		if resource.Name == guessed.Resource {
+			return guessed
+		}
+		if guess, _ := meta.UnsafeGuessKindToResource(gv.WithKind(resource.Kind)); guess == guessed {
+			served = gv.WithResource(resource.Name)
+		}
+	}
+	return served
+}

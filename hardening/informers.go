@@ -1,0 +1,180 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hardening
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
+	"knative.dev/pkg/logging"
+)
+
+// informers are the informers of the process that this package has wrapped.
+type informers struct {
+	mu  sync.Mutex
+	all []*informer
+}
+
+func (i *informers) add(added *informer) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.all = append(i.all, added)
+}
+
+func (i *informers) list() []*informer {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return slices.Clone(i.all)
+}
+
+// unsynced returns the kinds whose first list has not completed.
+func (i *informers) unsynced() (kinds []string) {
+	for _, informer := range i.list() {
+		if !informer.HasSynced() {
+			kinds = append(kinds, informer.kind)
+		}
+	}
+	return kinds
+}
+
+// have reports whether no cache lacks a write. An object that no informer watches is in none.
+func (i *informers) have(w write) bool {
+	for _, informer := range i.list() {
+		if w.Kind != "" && informer.kind != w.Kind || w.method == http.MethodPost && informer.selects.Load() {
+			continue
+		}
+		item, exists, _ := informer.GetIndexer().GetByKey(cache.MetaObjectToName(&w).String())
+		cached, _ := item.(metav1.Object)
+		if w.Kind == "" && (!exists || cached.GetUID() != w.UID) {
+			continue
+		}
+		if !w.has(cached) {
+			return false
+		}
+	}
+	return true
+}
+
+// missed is called with a write that did not arrive within patience. Informers of the kind that lack a created object select others.
+func (i *informers) missed(w write) {
+	for _, informer := range i.list() {
+		_, exists, _ := informer.GetIndexer().GetByKey(cache.MetaObjectToName(&w).String())
+		if informer.kind == w.Kind && w.method == http.MethodPost && !exists {
+			informer.selects.Store(true)
+		}
+	}
+}
+
+// reportUnsynced logs what the start waits for. Upstream waits without a limit and without a word.
+func (i *informers) reportUnsynced(ctx context.Context) {
+	ticker := time.NewTicker(10 * time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			kinds := i.unsynced()
+			if len(kinds) == 0 {
+				return
+			}
+			logging.FromContext(ctx).Warnw("Informers have not completed their first list", "kinds", kinds)
+		}
+	}
+}
+
+// rehearsal runs the injectors of informers on spare factories, and makes the real factories return wrapped informers: a factory stores what the
+// function returns with which it is first asked for a type. It is an injector itself, the last one before those of the informers.
+func (p *process) rehearsal(inner injection.Interface, factories []injection.InformerFactoryInjector) injection.DuckFactoryInjector {
+	return func(real context.Context) context.Context {
+		spare := real
+		for _, inject := range factories {
+			spare = inject(spare)
+		}
+		for _, inject := range inner.GetInformers() {
+			spare = p.rehearse(real, spare, func(ctx context.Context) (context.Context, []controller.Informer) {
+				ctx, informer := inject(ctx)
+				return ctx, []controller.Informer{informer}
+			})
+		}
+		for _, inject := range inner.GetFilteredInformers() {
+			spare = p.rehearse(real, spare, inject)
+		}
+		return real
+	}
+}
+
+// rehearse runs one injector. Injectors are arbitrary code, so one that cannot be rehearsed keeps its informers as they are.
+func (p *process) rehearse(real, spare context.Context, inject injection.FilteredInformersInjector) (next context.Context) {
+	next = spare
+	defer recovered(func(cause any) {
+		logging.FromContext(real).Warnw("The informers of an injector are not hardened, because it panics if it is called twice", "panic", cause)
+	})
+	seen := &factoryReader{Context: spare}
+	injected, made := inject(seen)
+	keys := seen.close()
+	if len(keys) == len(made) {
+		for n, m := range made {
+			if shared, ok := m.(cache.SharedIndexInformer); ok {
+				p.seed(real.Value(keys[n]), shared)
+			}
+		}
+	}
+	return injected
+}
+
+// factoryReader is a context that notes for which factories it is asked.
+type factoryReader struct {
+	context.Context //nolint:containedctx // it is a context
+
+	closed bool
+	keys   []any
+}
+
+// Value implements context.Context.
+func (r *factoryReader) Value(key any) any {
+	value := r.Context.Value(key)
+	if value != nil && !r.closed && reflect.ValueOf(value).MethodByName("InformerFor").IsValid() {
+		r.keys = append(r.keys, key)
+	}
+	return value
+}
+
+func (r *factoryReader) close() []any {
+	r.closed = true
+	return r.keys
+}
+
+// seed makes a factory return a wrapper around an informer. Each clientset has its own type of factories.
+func (p *process) seed(factory any, spare cache.SharedIndexInformer) {
+	object := objectType(spare)
+	informerFor := reflect.ValueOf(factory).MethodByName("InformerFor")
+	wrapped := p.wrap(object.Elem().Name(), spare)
+	constructor := reflect.MakeFunc(informerFor.Type().In(1), func([]reflect.Value) []reflect.Value {
+		p.informers.add(wrapped)
+		return []reflect.Value{reflect.ValueOf(wrapped)}
+	})
+	informerFor.Call([]reflect.Value{reflect.New(object.Elem()), constructor})
+}
+
+// objectType returns the type of the objects of an informer, a pointer to a struct. client-go does not export it.
+func objectType(informer cache.SharedIndexInformer) reflect.Type {
+	field := reflect.ValueOf(informer).Elem().FieldByName("objectType")
+	if !field.IsValid() || field.IsNil() || field.Elem().Kind() != reflect.Pointer {
+		panic(fmt.Sprintf("%T has no field objectType with a pointer", informer))
+	}
+	return field.Elem().Type()
+}

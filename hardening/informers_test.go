@@ -1,0 +1,138 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hardening
+
+import (
+	"context"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	configmapinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/configmap"
+	filteredpodinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/pod/filtered"
+	filteredfactory "knative.dev/pkg/client/injection/kube/informers/factory/filtered"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
+	_ "knative.dev/pkg/system/testing"
+)
+
+// metricsInjector is an injector as Tekton registers them: it uses another informer, and what it returns is none.
+func metricsInjector(ctx context.Context) (context.Context, controller.Informer) {
+	return ctx, reporter{configmapinformer.Get(ctx).Informer()}
+}
+
+type reporter struct{ controller.Informer }
+
+// once is an injector that cannot be called twice.
+func once() injection.InformerInjector {
+	called := false
+	return func(ctx context.Context) (context.Context, controller.Informer) {
+		if called {
+			panic("called twice")
+		}
+		called = true
+		return ctx, reporter{}
+	}
+}
+
+func setup(t *testing.T, off ...concern) (context.Context, []controller.Informer, *process) {
+	t.Helper()
+	p, _ := newProcess(t, append(off, probes)...)
+	ctx := filteredfactory.WithSelectors(t.Context(), "a=b", "c=d")
+	ctx, informers := (&injector{Interface: injection.Default, process: p}).SetupInformers(ctx, &rest.Config{Host: "http://127.0.0.1:1"})
+	return ctx, informers, p
+}
+
+func TestInformers_EachKind_IsWrappedAndThereIsNoOther(t *testing.T) {
+	injection.Default.RegisterInformer(metricsInjector)
+	upstream := filteredfactory.WithSelectors(t.Context(), "a=b", "c=d")
+	_, want := injection.Default.SetupInformers(upstream, &rest.Config{Host: "http://127.0.0.1:1"})
+
+	ctx, got, p := setup(t)
+	if len(got) != len(want) {
+		t.Errorf("%d informers, upstream has %d", len(got), len(want))
+	}
+	for name, i := range map[string]cache.SharedIndexInformer{
+		"ConfigMap": configmapinformer.Get(ctx).Informer(), "Pod a=b": filteredpodinformer.Get(ctx, "a=b").Informer(), "Pod c=d": filteredpodinformer.Get(ctx, "c=d").Informer(),
+	} {
+		if _, ok := i.(*informer); !ok {
+			t.Errorf("the informer of %s is a %T", name, i)
+		}
+	}
+	if len(p.informers.list()) != 3 {
+		t.Errorf("%d informers are wrapped, want 3", len(p.informers.list()))
+	}
+}
+
+func TestInformers_MissedDeletion_IsDeliveredAsTheLastState(t *testing.T) {
+	for _, off := range []bool{false, true} {
+		p, _ := newProcess(t)
+		p.off[tombstones] = off
+		var delivered []any
+		child := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "child", OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Controller: new(bool)}}}}
+		*child.OwnerReferences[0].Controller = true
+		filtering := cache.FilteringResourceEventHandler{
+			FilterFunc: controller.FilterControllerGVK(corev1.SchemeGroupVersion.WithKind("ConfigMap")),
+			Handler:    cache.ResourceEventHandlerFuncs{DeleteFunc: func(o any) { delivered = append(delivered, o) }},
+		}
+		handler{filtering, p.wrap("Pod", nil)}.OnDelete(cache.DeletedFinalStateUnknown{Key: "child", Obj: child})
+		switch {
+		case !off && (len(delivered) != 1 || delivered[0] != any(child)):
+			t.Errorf("delivered: %v", delivered)
+		case off && len(delivered) > 0:
+			t.Error("the filters of knative.dev/pkg accept tombstones now: this concern is not needed anymore")
+		}
+	}
+}
+
+func TestInformers_HandlerPanics_OthersGoOn(t *testing.T) {
+	p, logs := newProcess(t)
+	h := handler{cache.ResourceEventHandlerFuncs{AddFunc: func(any) { panic("boom") }}, p.wrap("Pod", nil)}
+	h.OnAdd(&corev1.Pod{}, false)
+	if logs.FilterMessage("An event handler panicked").Len() != 1 {
+		t.Errorf("log: %v", logs.All())
+	}
+}
+
+// The field is the only thing on which the package depends that client-go does not export.
+func TestInformers_TypeOfObjects_CanBeRead(t *testing.T) {
+	if got := objectType(cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil)).String(); got != "*v1.Pod" {
+		t.Errorf("objectType() = %s", got)
+	}
+}
+
+func TestInformers_InjectorPanicsAtItsSecondCall_TheStartGoesOn(t *testing.T) {
+	p, _ := newProcess(t)
+	inject := once()
+	ctx, _ := inject(t.Context())
+	if next := p.rehearse(ctx, ctx, func(ctx context.Context) (context.Context, []controller.Informer) { inject(ctx); return ctx, nil }); next != ctx {
+		t.Error("the rehearsal does not continue with the context before the injector")
+	}
+}
+
+func TestLimits_DefaultOnly_IsLifted(t *testing.T) {
+	for name, tc := range map[string]struct {
+		qps   float32
+		burst int
+		want  float32
+	}{
+		"OneConstructor":    {qps: 5, burst: 10, want: -1},
+		"ThreeConstructors": {qps: 15, burst: 30, want: -1},
+		"OfTheMain":         {qps: 20, burst: 30, want: 20},
+		"MoreThanDefault":   {qps: 50, burst: 100, want: 50},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := &rest.Config{QPS: tc.qps, Burst: tc.burst}
+			removeDefaultLimit(cfg, 3)
+			if cfg.QPS != tc.want {
+				t.Errorf("QPS = %v, want %v", cfg.QPS, tc.want)
+			}
+		})
+	}
+}

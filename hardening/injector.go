@@ -1,0 +1,67 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hardening
+
+import (
+	"context"
+	"flag"
+	"net/http"
+
+	"k8s.io/client-go/rest"
+
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
+)
+
+// injector is the injection.Default of a hardened process. SetupInformers is the first step of sharedmain that has the rest.Config and may
+// return another context.
+type injector struct {
+	injection.Interface
+
+	process *process
+}
+
+// SetupInformers implements injection.Interface.
+func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (context.Context, []controller.Informer) {
+	p := i.process
+	if !p.off[limits] {
+		removeDefaultLimit(cfg, int(p.constructors.Load()))
+	}
+	if !p.off[postponing] {
+		cfg.Wrap(func(inner http.RoundTripper) http.RoundTripper { return &transport{inner} })
+	}
+	if !p.off[ports] {
+		p.checkPorts(ctx)
+	}
+	signal := ctx
+	if !p.off[stopping] {
+		ctx = p.work.detach(ctx)
+	}
+	i.RegisterDuck(p.rehearsal(i.Interface, i.GetInformerFactories()))
+	ctx, informers := i.Interface.SetupInformers(ctx, cfg)
+	go p.informers.reportUnsynced(ctx)
+	if !p.off[probes] {
+		ctx = p.withProbes(ctx, signal)
+	}
+	if !p.off[requests] {
+		ctx = withQuietRequests(ctx)
+	}
+	return ctx, informers
+}
+
+// removeDefaultLimit lifts the limit of requests that sharedmain and package injection set if nobody chose one: 5 per second and constructor, with
+// bursts of 10. The API server's priority and fairness decides instead, which knows all clients.
+func removeDefaultLimit(cfg *rest.Config, constructors int) {
+	if chosen := flag.Lookup("kube-api-qps"); chosen != nil && chosen.Value.String() != "0" {
+		return
+	}
+	for n := 1; n <= max(constructors, 1); n++ {
+		if cfg.QPS == float32(n)*rest.DefaultQPS && cfg.Burst == n*rest.DefaultBurst {
+			cfg.QPS, cfg.Burst = -1, 0
+			return
+		}
+	}
+}

@@ -1,0 +1,100 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hardening
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"knative.dev/pkg/webhook"
+)
+
+// checkPorts ends the process if the port of the webhook is taken: sharedmain runs on without it, and reports the error when the process ends, with
+// exit code 0.
+func (p *process) checkPorts(ctx context.Context) {
+	options := webhook.GetOptions(ctx)
+	if options == nil {
+		return
+	}
+	listener, err := listen(options.Port)
+	if err != nil {
+		log.Fatalf("port %d of the webhook: %v", options.Port, err)
+	}
+	if listener != nil {
+		_ = listener.Close()
+	}
+	go p.watchWebhook(ctx, options.Port)
+}
+
+// watchWebhook ends the process with an error if the webhook, once it has listened, does not accept connections anymore.
+func (p *process) watchWebhook(ctx context.Context, port int) {
+	const tries = 3
+	failures := -1 // it has not listened yet
+	ticker := time.NewTicker(5 * time.Second)
+	defer ticker.Stop()
+	for failures < tries {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		connection, err := net.DialTimeout("tcp", net.JoinHostPort("localhost", strconv.Itoa(port)), time.Second)
+		switch {
+		case err == nil:
+			failures = 0
+			_ = connection.Close()
+		case failures >= 0:
+			failures++
+		}
+	}
+	p.fail(fmt.Errorf("the webhook does not accept connections on port %d", port))
+}
+
+// listen returns a listener, or nil if this process listens on the port already: a main may serve probes of its own.
+func listen(port int) (net.Listener, error) {
+	listener, err := net.Listen("tcp", ":"+strconv.Itoa(port))
+	if errors.Is(err, syscall.EADDRINUSE) && isOwn(port) {
+		return nil, nil
+	}
+	return listener, err //nolint:wrapcheck // names the address
+}
+
+// isOwn reports whether a file of this process is a socket that listens on a port. Only Linux lists them.
+func isOwn(port int) bool {
+	files, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil {
+		return false
+	}
+	own := map[string]bool{}
+	for _, file := range files {
+		if target, err := os.Readlink(file); err == nil {
+			own[target] = true
+		}
+	}
+	const listens = "0A" // TCP_LISTEN
+	for _, table := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
+		sockets, err := os.ReadFile(table)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(sockets)) {
+			columns := strings.Fields(line)
+			if len(columns) > 9 && columns[3] == listens && strings.HasSuffix(columns[1], fmt.Sprintf(":%04X", port)) && own["socket:["+columns[9]+"]"] {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,86 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hardening
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"knative.dev/pkg/injection"
+	"knative.dev/pkg/injection/sharedmain"
+)
+
+// ProbesVariable is the environment variable of the port of /readiness and /health, 8080 by default. That of sharedmain is fixed, so that two processes
+// on one machine need it.
+const ProbesVariable = "HEALTH_PORT"
+
+// The keys of values that a main may have put into the context.
+var (
+	probesDisabled = keyOf(sharedmain.WithHealthProbesDisabled(context.Background()))
+	ownReadiness   = keyOf(injection.AddReadiness(context.Background(), nil))
+	ownLiveness    = keyOf(injection.AddLiveness(context.Background(), nil))
+)
+
+// withProbes serves the probes in place of sharedmain, whose server ends at SIGTERM, when its readiness is to become false. A process is ready
+// while its caches are filled and it has not received SIGTERM. Handlers of the main are kept.
+func (p *process) withProbes(ctx, signal context.Context) context.Context {
+	if ctx.Value(probesDisabled) != nil {
+		return ctx
+	}
+	variable := cmp.Or(os.Getenv(ProbesVariable), strconv.Itoa(injection.HealthCheckDefaultPort))
+	port, err := strconv.ParseUint(variable, 10, 16)
+	if err != nil || port == 0 {
+		log.Fatalf("environment variable %s=%q: must be a port number from 1 to 65535", ProbesVariable, variable)
+	}
+	listener, err := listen(int(port))
+	if err != nil {
+		log.Fatalf("environment variable %s=%s: %v", ProbesVariable, variable, err)
+	}
+	if listener == nil {
+		log.Printf("port %d is served by this process already, so that no other probes are served", port)
+		return sharedmain.WithHealthProbesDisabled(ctx)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/readiness", handlerFrom(ctx, ownReadiness, func() error {
+		if signal.Err() != nil {
+			return context.Cause(signal)
+		}
+		if kinds := p.informers.unsynced(); len(kinds) > 0 || !p.running.Load() {
+			return fmt.Errorf("the caches are not filled yet: %s", strings.Join(kinds, ", "))
+		}
+		return nil
+	}))
+	mux.HandleFunc("/health", handlerFrom(ctx, ownLiveness, func() error { return nil }))
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
+	context.AfterFunc(ctx, func() { _ = server.Close() })
+	go func() {
+		if err := server.Serve(listener); err != nil && ctx.Err() == nil {
+			p.logger().Errorw("Serving probes failed", zap.Error(err))
+		}
+	}()
+	return sharedmain.WithHealthProbesDisabled(ctx)
+}
+
+// handlerFrom returns the handler that a main has put into the context, or one that answers with 503 while check returns an error.
+func handlerFrom(ctx context.Context, key any, check func() error) http.HandlerFunc {
+	if own, ok := ctx.Value(key).(*http.HandlerFunc); ok {
+		return *own
+	}
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if err := check(); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hardening
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
+	"knative.dev/pkg/webhook"
+)
+
+// hardened is the controller.Reconciler of a controller.Impl in place of inner.
+type hardened struct {
+	process *process
+	inner   controller.Reconciler
+	tracker *tracking // nil if the controller has upstream's
+	backoff *backOff
+	writes  *writes
+	running running
+}
+
+// Reconcile implements controller.Reconciler.
+func (h *hardened) Reconcile(ctx context.Context, key string) error {
+	begun, end := h.process.work.begin()
+	if !begun {
+		// Another process reconciles the object once the lease is released.
+		return controller.NewSkipKey(key)
+	}
+	defer end()
+	namespace, name, err := cache.SplitMetaNamespaceKey(key)
+	if err != nil {
+		return h.call(ctx, key)
+	}
+	object := types.NamespacedName{Namespace: namespace, Name: name}
+	off := h.process.off
+	if wait := h.backoff.wait(object); wait > 0 && !off[backoff] {
+		return controller.NewRequeueAfter(wait)
+	}
+	if !off[postponing] {
+		if h.writes.behind(object) {
+			// The event that the cache lacks enqueues the object, too.
+			return controller.NewRequeueAfter(time.Second)
+		}
+		ctx = h.writes.recording(ctx, object)
+	}
+	if h.tracker != nil {
+		h.tracker.begin(object)
+		// A pass that panics ends as one that fails.
+		defer func() { h.tracker.end(object, err == nil) }()
+	}
+	ctx, done := h.running.begin(ctx, object)
+	defer done()
+	started := time.Now()
+	err = h.call(ctx, key)
+	if off[backoff] {
+		return err
+	}
+	event, failed := h.backoff.result(object, err)
+	if failed {
+		logging.FromContext(ctx).Errorw("Reconcile error", zap.Duration("duration", time.Since(started)), zap.Error(err))
+	}
+	return event
+}
+
+// call calls the inner reconciler.
+func (h *hardened) call(ctx context.Context, key string) (err error) {
+	defer h.process.contain(func(cause any) {
+		err = fmt.Errorf("panic while reconciling %s: %v", key, cause)
+		logging.FromContext(ctx).Errorw("A reconciler panicked", zap.Error(err), zap.Stack("stack"))
+	})
+	return h.inner.Reconcile(ctx, key) //nolint:wrapcheck // it is the result
+}
+
+// wrap returns h with exactly those optional interfaces that the inner reconciler has: sharedmain and package webhook decide by them.
+func (h *hardened) wrap() controller.Reconciler {
+	aware, isAware := h.inner.(reconciler.LeaderAware)
+	admits, isAdmission := h.inner.(webhook.AdmissionController)
+	stateless, isStateless := h.inner.(webhook.StatelessAdmissionController)
+	converts, isConversion := h.inner.(webhook.ConversionController)
+	l, a, c := leaderAware{aware, h}, admission{admits, h.process}, conversion{converts, h.process}
+	switch {
+	case isAware && isAdmission && isStateless:
+		return struct {
+			*hardened
+			leaderAware
+			admission
+			webhook.StatelessAdmissionController
+		}{h, l, a, stateless}
+	case isAware && isAdmission:
+		return struct {
+			*hardened
+			leaderAware
+			admission
+		}{h, l, a}
+	case isAware && isConversion:
+		return struct {
+			*hardened
+			leaderAware
+			conversion
+		}{h, l, c}
+	case isAware:
+		return struct {
+			*hardened
+			leaderAware
+		}{h, l}
+	case isAdmission && isStateless:
+		return struct {
+			*hardened
+			admission
+			webhook.StatelessAdmissionController
+		}{h, a, stateless}
+	case isAdmission:
+		return struct {
+			*hardened
+			admission
+		}{h, a}
+	case isConversion:
+		return struct {
+			*hardened
+			conversion
+		}{h, c}
+	default:
+		return h
+	}
+}

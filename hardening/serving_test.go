@@ -1,0 +1,144 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hardening
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"go.uber.org/zap"
+	"k8s.io/client-go/rest"
+
+	"knative.dev/pkg/injection"
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/webhook"
+)
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
+}
+
+func TestProbes_ReadinessFollowsCachesAndSignal_HealthDoesNot(t *testing.T) {
+	p, _ := newProcess(t)
+	port := freePort(t)
+	t.Setenv(ProbesVariable, strconv.Itoa(port))
+	signal, terminate := context.WithCancel(t.Context())
+	p.running.Store(false)
+	p.withProbes(t.Context(), signal)
+	get := func(path string) int {
+		response, err := http.Get("http://127.0.0.1:" + strconv.Itoa(port) + path) //nolint:noctx // ends with the test
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		return response.StatusCode
+	}
+	if code := get("/readiness"); code != http.StatusServiceUnavailable {
+		t.Errorf("readiness before the caches are filled: %d", code)
+	}
+	p.running.Store(true)
+	if code := get("/readiness"); code != http.StatusOK {
+		t.Errorf("readiness: %d", code)
+	}
+	terminate()
+	if ready, health := get("/readiness"), get("/health"); ready != http.StatusServiceUnavailable || health != http.StatusOK {
+		t.Errorf("after SIGTERM: readiness %d, health %d", ready, health)
+	}
+}
+
+func TestProbes_HandlerOfTheMain_IsKept(t *testing.T) {
+	own := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }
+	handler := handlerFrom(injection.AddReadiness(t.Context(), own), ownReadiness, func() error { return nil })
+	if got := record(handler); got != http.StatusTeapot {
+		t.Errorf("status %d", got)
+	}
+}
+
+type status struct {
+	http.ResponseWriter
+
+	code int
+}
+
+func (s *status) WriteHeader(code int) { s.code = code }
+
+func record(handler http.HandlerFunc) int {
+	var s status
+	handler(&s, nil)
+	return s.code
+}
+
+func TestPorts_OwnListener_IsNoError(t *testing.T) {
+	listener, err := net.Listen("tcp", ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	if got, err := listen(listener.Addr().(*net.TCPAddr).Port); got != nil || err != nil {
+		t.Errorf("listen() = %v, %v", got, err)
+	}
+}
+
+func TestPorts_TakenByAnotherProcess_EndTheStart(t *testing.T) {
+	if port := os.Getenv("HARDENING_TEST_PORT"); port != "" {
+		n, _ := strconv.Atoi(port)
+		ctx := webhook.WithOptions(t.Context(), webhook.Options{Port: n})
+		(&process{}).checkPorts(ctx)
+		return
+	}
+	listener, err := net.Listen("tcp", ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	other := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$") //nolint:gosec // the test itself
+	other.Env = append(os.Environ(), "HARDENING_TEST_PORT="+strconv.Itoa(listener.Addr().(*net.TCPAddr).Port))
+	output, err := other.CombinedOutput()
+	if err == nil || other.ProcessState.ExitCode() != 1 || !strings.Contains(string(output), "of the webhook: listen tcp") {
+		t.Errorf("the other process ended with %v and %s", err, output)
+	}
+}
+
+func TestRequests_RoutineLines_AreNotWritten(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "log")
+	ctx := logging.WithConfig(webhook.WithOptions(t.Context(), webhook.Options{}), &logging.Config{
+		LoggingConfig: `{"level":"info","encoding":"json","outputPaths":["` + file + `"],"encoderConfig":{"messageKey":"message"}}`,
+	})
+	logger, level := logging.NewLoggerFromConfig(logging.GetConfig(withQuietRequests(ctx)), "webhook")
+	logger.Infof("Webhook ServeHTTP request=%#v", http.Header{"Authorization": {"Bearer secret"}})
+	logger.With("key", "value").Infof("remote admission controller audit annotations=%#v", nil)
+	logger.Info("Starting")
+	logger.Error("Webhook ServeHTTP request=")
+	level.SetLevel(zap.ErrorLevel)
+	logger.Info("Hidden by the level")
+	written, err := os.ReadFile(file)
+	for part, want := range map[string]int{"Bearer": 0, "annotations": 0, "Starting": 1, "ERROR": 1, "Hidden": 0} {
+		if got := strings.Count(string(written), part); err != nil || got != want {
+			t.Errorf("%q is in the log %d times, want %d: %s, %v", part, got, want, written, err)
+		}
+	}
+}
+
+// The start of a process without webhooks reads no ConfigMap for it.
+func TestRequests_NoWebhook_NothingChanges(t *testing.T) {
+	ctx := injection.WithConfig(t.Context(), &rest.Config{})
+	if withQuietRequests(ctx) != ctx {
+		t.Error("the context has changed")
+	}
+}

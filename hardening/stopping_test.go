@@ -1,0 +1,77 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hardening
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestStop_ReconciliationRuns_TheProcessEndsAfterIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w work
+		signal, terminate := context.WithCancel(t.Context())
+		ctx := w.detach(signal)
+		begun, end := w.begin()
+		if !begun {
+			t.Fatal("no reconciliation begins")
+		}
+		terminate()
+		synctest.Wait()
+		if ctx.Err() != nil {
+			t.Error("the context ends while a reconciliation is running, so that the lease is released")
+		}
+		if begun, _ := w.begin(); begun {
+			t.Error("a reconciliation begins after SIGTERM")
+		}
+		end()
+		synctest.Wait()
+		if ctx.Err() == nil {
+			t.Error("the context does not end with the last reconciliation")
+		}
+	})
+}
+
+func TestStop_ReconciliationHangs_TheProcessEndsWithinTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w work
+		signal, terminate := context.WithCancel(t.Context())
+		ctx := w.detach(signal)
+		w.begin()
+		terminate()
+		time.Sleep(drainLimit)
+		synctest.Wait()
+		if ctx.Err() == nil {
+			t.Errorf("the process has not ended %v after SIGTERM", drainLimit)
+		}
+	})
+}
+
+func TestStop_NothingRuns_TheProcessEndsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w work
+		signal, terminate := context.WithCancel(t.Context())
+		ctx := w.detach(signal)
+		terminate()
+		synctest.Wait()
+		if ctx.Err() == nil {
+			t.Error("the process has not ended")
+		}
+	})
+}
+
+func TestFail_Part_EndsTheProcessWithAnError(t *testing.T) {
+	p, _ := newProcess(t)
+	ctx := p.work.detach(t.Context())
+	cause := errors.New("the webhook does not listen")
+	p.fail(cause)
+	if !errors.Is(context.Cause(ctx), cause) || !p.failed.Load() {
+		t.Errorf("the context ends with %v, failed: %t", context.Cause(ctx), p.failed.Load())
+	}
+}

@@ -1,0 +1,128 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hardening
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+	clocktesting "k8s.io/utils/clock/testing"
+)
+
+// at is the ConfigMap one at a resourceVersion.
+func at(version string, change ...func(*corev1.ConfigMap)) *corev1.ConfigMap {
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: one.Namespace, Name: one.Name, UID: "1", ResourceVersion: version}}
+	for _, c := range change {
+		c(cm)
+	}
+	return cm
+}
+
+func TestWrites_CacheLacksTheLastWrite_IsBehind(t *testing.T) {
+	deleting := func(cm *corev1.ConfigMap) { cm.DeletionTimestamp = &metav1.Time{Time: time.Now()} }
+	for name, tc := range map[string]struct {
+		method, answer string
+		cached         *corev1.ConfigMap
+		after          time.Duration
+		want           bool
+	}{
+		"Older":            {method: http.MethodPut, cached: at("9"), want: true},
+		"Arrived":          {method: http.MethodPut, cached: at("10")},
+		"Newer":            {method: http.MethodPatch, cached: at("11")},
+		"Deleted":          {method: http.MethodPut},
+		"Recreated":        {method: http.MethodPut, cached: at("9", func(cm *corev1.ConfigMap) { cm.UID = "2" })},
+		"NotComparable":    {method: http.MethodPut, cached: at("abc")},
+		"NotCreatedYet":    {method: http.MethodPost, want: true},
+		"Created":          {method: http.MethodPost, cached: at("10")},
+		"NotSelected":      {method: http.MethodPost, after: patience},
+		"TooLate":          {method: http.MethodPut, cached: at("9"), after: patience},
+		"Read":             {method: http.MethodGet, cached: at("9")},
+		"NotDeletedYet":    {method: http.MethodDelete, answer: `{"kind":"Status","details":{"name":"one","uid":"1"}}`, cached: at("9"), want: true},
+		"Terminating":      {method: http.MethodDelete, answer: `{"kind":"Status","details":{"name":"one","uid":"1"}}`, cached: at("9", deleting)},
+		"Gone":             {method: http.MethodDelete, answer: `{"kind":"Status","details":{"name":"one","uid":"1"}}`},
+		"OtherKind":        {method: http.MethodPut, answer: `{"kind":"Secret","metadata":{"name":"one","namespace":"default","uid":"1","resourceVersion":"10"}}`, cached: at("9")},
+		"NoObject":         {method: http.MethodPost, answer: `{"kind":"TokenReview","metadata":{}}`},
+		"FinalizerRemoved": {method: http.MethodPatch, answer: `{"kind":"ConfigMap","metadata":{"name":"one","namespace":"default","uid":"1","resourceVersion":"9","deletionTimestamp":"2026-01-01T00:00:00Z"}}`, cached: at("9", deleting), want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer := tc.answer
+			if answer == "" {
+				answer = `{"kind":"ConfigMap","metadata":{"name":"one","namespace":"default","uid":"1","resourceVersion":"10"}}`
+			}
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = io.WriteString(w, answer)
+			}))
+			defer server.Close()
+			p, _ := newProcess(t)
+			store := cache.NewSharedIndexInformer(nil, &corev1.ConfigMap{}, 0, cache.Indexers{})
+			if tc.cached != nil {
+				if err := store.GetIndexer().Add(tc.cached); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p.informers.add(p.wrap("ConfigMap", store))
+			clock := clocktesting.NewFakeClock(time.Now())
+			w := newWrites(&p.informers)
+			w.clock = clock
+			send(t, w, tc.method, server.URL, answer)
+			clock.Step(tc.after)
+			if got := w.behind(one); got != tc.want {
+				t.Errorf("behind() = %t, want %t", got, tc.want)
+			}
+			if !tc.want && len(w.awaited) > 0 {
+				t.Errorf("remembered: %v", w.awaited)
+			}
+		})
+	}
+}
+
+// send sends a request of a reconciliation of one, whose response must still be readable.
+func send(t *testing.T, w *writes, method, url, want string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(w.recording(context.Background(), one), method, url+"/api/v1/namespaces/default/configmaps/one", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := (&transport{http.DefaultTransport}).RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if body, err := io.ReadAll(response.Body); err != nil || !strings.Contains(string(body), want) {
+		t.Errorf("the response is %s, %v", body, err)
+	}
+}
+
+func TestWrites_InformerSelectsOtherObjects_IsFoundOutOnce(t *testing.T) {
+	p, _ := newProcess(t)
+	p.informers.add(p.wrap("ConfigMap", cache.NewSharedIndexInformer(nil, &corev1.ConfigMap{}, 0, cache.Indexers{})))
+	clock := clocktesting.NewFakeClock(time.Now())
+	w := newWrites(&p.informers)
+	w.clock = clock
+	created := write{method: http.MethodPost}
+	created.Kind, created.ObjectMeta = "ConfigMap", at("10").ObjectMeta
+	w.record(one, created)
+	if !w.behind(one) {
+		t.Error("a created object that the cache lacks is not awaited")
+	}
+	clock.Step(patience)
+	if w.behind(one) {
+		t.Error("it is awaited for more than the patience")
+	}
+	w.record(one, created)
+	if w.behind(one) {
+		t.Error("it is awaited although the informer never had such an object")
+	}
+}

@@ -1,0 +1,255 @@
+//go:build nightly
+
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hardening_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+)
+
+func TestMain(m *testing.M) { harness.Main(m) }
+
+// operator is the controller of one test, which may run without some concerns.
+type operator struct {
+	*harness.Env
+
+	process *harness.Process
+	ns      string
+}
+
+// TestHardening_EachConcern_FaultAndRemedy runs the same controller with and without the hardening.
+func TestHardening_EachConcern_FaultAndRemedy(t *testing.T) {
+	env := harness.Own(t, harness.WithConfig("testdata/config"), harness.WithProxy("plain"))
+	// The controller is made to panic, and its requests to fail.
+	env.ExpectErrors(t, "plain")
+	process := env.Process(t, "plain")
+	for _, tc := range []struct {
+		concern string
+		test    func(t *testing.T, o operator, hardened bool)
+	}{
+		{"limits", testLimits},
+		{"tracker", testTracker},
+		{"tombstones", testTombstones},
+		{"panics", testPanic},
+		{"panics", testHandlerPanic},
+		{"stopping", testStop},
+	} {
+		for _, hardened := range []bool{true, false} {
+			name := tc.concern + " with"
+			off := ""
+			if !hardened {
+				name, off = tc.concern+" without", tc.concern
+			}
+			t.Run(name, func(t *testing.T) {
+				process.Stop(t)
+				process.SetEnv(map[string]string{"HARDENING_OFF": off})
+				env.ExpireLeases(t, process)
+				process.Start(t)
+				tc.test(t, operator{env, process, env.Namespace(t)}, hardened)
+				env.TakeExits()
+			})
+		}
+	}
+}
+
+func (o operator) parent(t *testing.T, name string, data map[string]string) {
+	t.Helper()
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: o.ns, Name: name, Labels: map[string]string{"plain": "parent"}}, Data: data}
+	if _, err := o.Kube.CoreV1().ConfigMaps(o.ns).Create(t.Context(), cm, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ended returns how many reconciliations of a parent have ended.
+func (o operator) ended(t *testing.T, name string) int {
+	return strings.Count(o.process.Log(t), fmt.Sprintf("End %s/%s", o.ns, name))
+}
+
+func (o operator) awaitEnded(t *testing.T, name string, more int) {
+	t.Helper()
+	harness.Eventually(t, fmt.Sprintf("%d reconciliations of %s have ended", more, name), func(context.Context) error {
+		if got := o.ended(t, name); got < more {
+			return fmt.Errorf("%d have", got)
+		}
+		return nil
+	})
+}
+
+func testLimits(t *testing.T, o operator, hardened bool) {
+	log := o.process.Log(t)
+	last := log[strings.LastIndex(log, "The client has limiter"):]
+	if limited := strings.HasPrefix(last, "The client has limiter true"); limited == hardened {
+		t.Errorf("the client is limited: %t", limited)
+	}
+}
+
+func testTracker(t *testing.T, o operator, hardened bool) {
+	for _, name := range []string{"first", "second"} {
+		service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
+		if _, err := o.Kube.CoreV1().Services(o.ns).Create(t.Context(), service, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.parent(t, "refers", map[string]string{"target": "first"})
+	o.awaitEnded(t, "refers", 2) // one for the object, one because the reference is new
+	o.patch(t, "configmaps", "refers", `{"data":{"target":"second"}}`)
+	o.awaitEnded(t, "refers", 4)
+	touch := func(service string) {
+		o.patch(t, "services", service, fmt.Sprintf(`{"metadata":{"annotations":{"touched":%q}}}`, time.Now()))
+	}
+	touch("first")
+	touch("second")
+	want := 5
+	if !hardened {
+		want = 6
+	}
+	o.awaitEnded(t, "refers", want)
+	// Another object is reconciled after what the first one had enqueued.
+	o.parent(t, "marker", nil)
+	o.awaitEnded(t, "marker", 1)
+	if got := o.ended(t, "refers"); got != want {
+		t.Errorf("%d reconciliations, want %d", got, want)
+	}
+}
+
+func (o operator) patch(t *testing.T, resource, name, patch string) {
+	t.Helper()
+	_, err := o.Dynamic.Resource(corev1.SchemeGroupVersion.WithResource(resource)).Namespace(o.ns).
+		Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func testTombstones(t *testing.T, o operator, hardened bool) {
+	proxy := o.Proxy(t, "plain")
+	o.parent(t, "family", map[string]string{"children": "2"})
+	accounts := harness.Matching("watch", "serviceaccounts")
+	children := func(want int) error {
+		list, err := o.Kube.CoreV1().ServiceAccounts(o.ns).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		found := 0
+		for _, account := range list.Items {
+			if strings.HasPrefix(account.Name, "family-") {
+				found++
+			}
+		}
+		if found != want {
+			return fmt.Errorf("%d children, want %d", found, want)
+		}
+		return nil
+	}
+	harness.Eventually(t, "the children are created", func(context.Context) error { return children(2) })
+	o.awaitEnded(t, "family", 2)
+	ended := o.ended(t, "family")
+
+	// The watch fails and its version expires, while both children are deleted.
+	restore := proxy.Fail(accounts, 410)
+	proxy.EndWatches(accounts)
+	list := proxy.Fail(harness.Matching("list", "serviceaccounts"), 500)
+	for _, name := range []string{"family-0", "family-1"} {
+		if err := o.Kube.CoreV1().ServiceAccounts(o.ns).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	restore()
+	list()
+	harness.Eventually(t, "the watch runs again", func(context.Context) error {
+		if proxy.Watches(accounts) == 0 {
+			return errors.New("it does not")
+		}
+		return nil
+	})
+	if hardened {
+		harness.Eventually(t, "the children are created again", func(context.Context) error { return children(2) })
+		return
+	}
+	o.parent(t, "marker", nil)
+	o.awaitEnded(t, "marker", 1)
+	if got := o.ended(t, "family"); got != ended {
+		t.Errorf("without the concern the parent was reconciled: %d, before %d: knative.dev/pkg may have repaired its filters", got, ended)
+	}
+}
+
+func testPanic(t *testing.T, o operator, hardened bool) {
+	o.parent(t, "bad", map[string]string{"panic": "boom"})
+	o.outlives(t, hardened, "panic while reconciling "+o.ns+"/bad: boom")
+}
+
+func testHandlerPanic(t *testing.T, o operator, hardened bool) {
+	service := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: "bad", Annotations: map[string]string{"handler": "panic"}},
+		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
+	}
+	if _, err := o.Kube.CoreV1().Services(o.ns).Create(t.Context(), service, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	o.outlives(t, hardened, "An event handler panicked")
+	if err := o.Kube.CoreV1().Services(o.ns).Delete(t.Context(), "bad", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// outlives checks that the process contains a panic, or ends.
+func (o operator) outlives(t *testing.T, hardened bool, line string) {
+	t.Helper()
+	if !hardened {
+		harness.Eventually(t, "the process ends", func(context.Context) error {
+			if len(o.TakeExits()) == 0 {
+				return errors.New("it is running")
+			}
+			return nil
+		})
+		// It would end again at each start.
+		_ = o.Kube.CoreV1().ConfigMaps(o.ns).DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{})
+		return
+	}
+	harness.Eventually(t, "the panic is logged", func(context.Context) error {
+		if !strings.Contains(o.process.Log(t), line) {
+			return errors.New("it is not")
+		}
+		return nil
+	})
+	o.parent(t, "marker", nil)
+	o.awaitEnded(t, "marker", 1)
+}
+
+func testStop(t *testing.T, o operator, hardened bool) {
+	o.parent(t, "slow", map[string]string{"pause": "4s"})
+	harness.Eventually(t, "the reconciliation begins", func(context.Context) error {
+		if !strings.Contains(o.process.Log(t), "Begin "+o.ns+"/slow") {
+			return errors.New("it has not begun")
+		}
+		return nil
+	})
+	mark := o.Mark(t)
+	o.process.Stop(t)
+	if o.ended(t, "slow") != 1 {
+		t.Error("the process has not waited for the reconciliation")
+	}
+	released := mark.Entries(t, harness.ByUser("system:serviceaccount:plain:plain"), harness.ByRequest(harness.Matching("update", "leases")))
+	if len(released) == 0 {
+		t.Fatal("the lease was not released")
+	}
+	// Upstream's last update of the lease is its release at the signal; the hardened one renews it while the reconciliation is running.
+	if renewed := len(released) > 2; renewed != hardened {
+		t.Errorf("the lease was updated %d times after SIGTERM", len(released))
+	}
+}
