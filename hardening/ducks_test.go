@@ -1,0 +1,130 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hardening
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	discoveryfake "k8s.io/client-go/discovery/fake"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/tools/cache"
+
+	"knative.dev/pkg/apis/duck"
+	duckv1 "knative.dev/pkg/apis/duck/v1"
+	fakekubeclient "knative.dev/pkg/client/injection/kube/client/fake"
+	"knative.dev/pkg/logging"
+)
+
+// The API server serves kind Gateway as gateways, which knative.dev/pkg guesses to be gatewaies.
+var (
+	topics    = schema.GroupVersionResource{Group: "net.example.com", Version: "v1", Resource: "topics"}
+	gateways  = schema.GroupVersionResource{Group: "net.example.com", Version: "v1", Resource: "gateways"}
+	gatewaies = schema.GroupVersionResource{Group: "net.example.com", Version: "v1", Resource: "gatewaies"}
+)
+
+func object(kind, name string, address any) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "net.example.com/v1", "kind": kind, "metadata": map[string]any{"namespace": "default", "name": name},
+		"status": map[string]any{"address": address},
+	}}
+}
+
+// newDucks returns a factory, upstream's and ours, over these objects.
+func newDucks(t *testing.T, objects ...*unstructured.Unstructured) (upstream, hardened duck.InformerFactory) {
+	t.Helper()
+	p, _ := newProcess(t)
+	ctx, kube := fakekubeclient.With(logging.WithLogger(t.Context(), p.logger()))
+	kube.Discovery().(*discoveryfake.FakeDiscovery).Resources = []*metav1.APIResourceList{{GroupVersion: "net.example.com/v1", APIResources: []metav1.APIResource{
+		{Name: "topics", Kind: "Topic"}, {Name: "gateways", Kind: "Gateway"},
+	}}}
+	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{topics: "TopicList", gateways: "GatewayList"})
+	for _, o := range objects {
+		resource := map[string]schema.GroupVersionResource{"Topic": topics, "Gateway": gateways}[o.GetKind()]
+		if _, err := client.Resource(resource).Namespace("default").Create(t.Context(), o, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	upstream = &duck.CachedInformerFactory{Delegate: &duck.TypedInformerFactory{Client: client, Type: &duckv1.AddressableType{}, ResyncPeriod: time.Hour, StopChannel: t.Context().Done()}}
+	return upstream, p.duckFactory(ctx, upstream)
+}
+
+// await calls Get until the first list of a resource has completed.
+func await(t *testing.T, f duck.InformerFactory, gvr schema.GroupVersionResource) cache.GenericLister {
+	t.Helper()
+	var lister cache.GenericLister
+	err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 10*time.Second, true, func(ctx context.Context) (bool, error) {
+		var err error
+		_, lister, err = f.Get(ctx, gvr)
+		if err != nil && !errors.Is(err, errNotSynced) {
+			return false, err
+		}
+		return err == nil, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lister
+}
+
+func TestDucks_ObjectDoesNotFit_OthersCanBeRead(t *testing.T) {
+	_, hardened := newDucks(t, object("Topic", "good", map[string]any{"url": "http://good.example.com"}), object("Topic", "bad", "text"))
+	lister := await(t, hardened, topics)
+	good, err := lister.ByNamespace("default").Get("good")
+	if a, ok := good.(*duckv1.AddressableType); !ok || err != nil || a.Status.Address.URL.String() != "http://good.example.com" {
+		t.Errorf("the object that fits is %v, %v", good, err)
+	}
+	if bad, err := lister.ByNamespace("default").Get("bad"); err != nil {
+		t.Errorf("the object that does not fit is %v, %v", bad, err)
+	} else if _, ok := bad.(*duckv1.AddressableType); ok {
+		t.Error("the object that does not fit has the duck type")
+	}
+}
+
+func TestDucks_FirstListIsUnderWay_GetReturns(t *testing.T) {
+	_, hardened := newDucks(t)
+	if _, _, err := hardened.Get(t.Context(), topics); !errors.Is(err, errNotSynced) {
+		t.Errorf("Get() = %v", err)
+	}
+	await(t, hardened, topics)
+}
+
+func TestDucks_FirstCallerHasEnded_TheNextOneSucceeds(t *testing.T) {
+	_, hardened := newDucks(t)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	_, _, _ = hardened.Get(ended, topics)
+	await(t, hardened, topics)
+}
+
+func TestDucks_IrregularPlural_IsFound(t *testing.T) {
+	_, hardened := newDucks(t, object("Gateway", "main", map[string]any{"url": "http://main.example.com"}))
+	if _, err := await(t, hardened, gatewaies).ByNamespace("default").Get("main"); err != nil {
+		t.Error(err)
+	}
+}
+
+// The faults of upstream: if this test fails, they are repaired there.
+func TestDucks_Upstream_ObjectDoesNotFit_NothingCanBeRead(t *testing.T) {
+	upstream, _ := newDucks(t, object("Topic", "good", map[string]any{"url": "http://good.example.com"}), object("Topic", "bad", "text"))
+	returned := make(chan struct{})
+	go func() {
+		_, _, _ = upstream.Get(t.Context(), topics)
+		close(returned)
+	}()
+	select {
+	case <-returned:
+		t.Error("Get has returned")
+	case <-time.After(2 * time.Second):
+	}
+}
