@@ -41,7 +41,7 @@ func TestBackoff_Failures_GrowToThirtySecondsAndEndWithASuccess(t *testing.T) {
 		}
 		delays = append(delays, delay)
 		if wait := b.wait(one); wait <= 0 || wait > firstDelay {
-			t.Errorf("an event is not held back for a second, but for %v", wait)
+			t.Errorf("an event is held back for %v, want at most a second", wait)
 		}
 		clock.Step(delay)
 	}

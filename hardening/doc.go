@@ -7,8 +7,8 @@ SPDX-License-Identifier: Apache-2.0
 //
 //	func main() {
 //		sharedmain.Main("controller", hardening.Constructors(
-//			addressableservice.NewController,
-//			simpledeployment.NewController,
+//			service.NewController,
+//			route.NewController,
 //		)...)
 //		hardening.Exit()
 //	}

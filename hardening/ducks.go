@@ -61,7 +61,7 @@ func (p *process) duckFactory(ctx context.Context, inner duck.InformerFactory) d
 	return stored.(*factory)
 }
 
-// Get implements duck.InformerFactory. Of a factory that is not one of upstream's it replaces only the context.
+// Get implements duck.InformerFactory. It replaces only the context of a factory that is not one of upstream's.
 func (f *factory) Get(_ context.Context, gvr schema.GroupVersionResource) (cache.SharedIndexInformer, cache.GenericLister, error) {
 	if f.typed == nil {
 		return f.inner.Get(f.ctx, gvr) //nolint:wrapcheck // it is the result

@@ -103,7 +103,9 @@ func TestDucks_FirstCallerHasEnded_TheNextOneSucceeds(t *testing.T) {
 	_, hardened := newDucks(t)
 	ended, end := context.WithCancel(t.Context())
 	end()
-	_, _, _ = hardened.Get(ended, topics)
+	if _, _, err := hardened.Get(ended, topics); !errors.Is(err, errNotSynced) {
+		t.Errorf("Get() = %v", err)
+	}
 	await(t, hardened, topics)
 }
 

@@ -96,8 +96,8 @@ func (i *informers) reportUnsynced(ctx context.Context) {
 	}
 }
 
-// rehearsal runs the injectors of informers on spare factories, and makes the real factories return wrapped informers: a factory stores what the
-// function returns with which it is first asked for a type. It is an injector itself, the last one before those of the informers.
+// rehearsal runs the injectors of informers on spare factories, and makes the real factories return wrapped informers: a factory keeps the
+// first informer of a type. It is an injector itself, the last one before those of the informers.
 func (p *process) rehearsal(inner injection.Interface, factories []injection.InformerFactoryInjector) injection.DuckFactoryInjector {
 	return func(real context.Context) context.Context {
 		spare := real
@@ -136,7 +136,7 @@ func (p *process) rehearse(real, spare context.Context, inject injection.Filtere
 	return injected
 }
 
-// factoryReader is a context that notes for which factories it is asked.
+// factoryReader is a context that notes the factories that an injector reads.
 type factoryReader struct {
 	context.Context //nolint:containedctx // it is a context
 

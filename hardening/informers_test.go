@@ -22,7 +22,7 @@ import (
 	_ "knative.dev/pkg/system/testing"
 )
 
-// metricsInjector is an injector as Tekton registers them: it uses another informer, and what it returns is none.
+// metricsInjector is an injector as Tekton registers them: it uses another informer, and returns a reporter.
 func metricsInjector(ctx context.Context) (context.Context, controller.Informer) {
 	return ctx, reporter{configmapinformer.Get(ctx).Informer()}
 }

@@ -52,7 +52,7 @@ func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (contex
 	return ctx, informers
 }
 
-// removeDefaultLimit lifts the limit of requests that sharedmain and package injection set if nobody chose one: 5 per second and constructor, with
+// removeDefaultLimit lifts the limit of requests that sharedmain and package injection set unless the main or the user chooses one: 5 per second and constructor, with
 // bursts of 10. The API server's priority and fairness decides instead, which knows all clients.
 func removeDefaultLimit(cfg *rest.Config, constructors int) {
 	if chosen := flag.Lookup("kube-api-qps"); chosen != nil && chosen.Value.String() != "0" {

@@ -62,7 +62,7 @@ func (p *process) watchWebhook(ctx context.Context, port int) {
 	p.fail(fmt.Errorf("the webhook does not accept connections on port %d", port))
 }
 
-// listen returns a listener, or nil if this process listens on the port already: a main may serve probes of its own.
+// listen returns a listener, or nil if this process listens on the port already: a main may serve its own probes.
 func listen(port int) (net.Listener, error) {
 	listener, err := net.Listen("tcp", ":"+strconv.Itoa(port))
 	if errors.Is(err, syscall.EADDRINUSE) && isOwn(port) {

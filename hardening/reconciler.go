@@ -56,7 +56,7 @@ func (h *hardened) Reconcile(ctx context.Context, key string) error {
 	}
 	if h.tracker != nil {
 		h.tracker.begin(object)
-		// A pass that panics ends as one that fails.
+		// A panic is a failure.
 		defer func() { h.tracker.end(object, err == nil) }()
 	}
 	ctx, done := h.running.begin(ctx, object)

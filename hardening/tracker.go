@@ -20,16 +20,16 @@ import (
 )
 
 // tracking is a tracker that forgets a reference once a successful reconciliation of its object did not name it. Upstream's forgets nothing before
-// 30 hours, and a deletion walks through all references of all objects. A reconciler must name all references of an object in each pass, before it
-// gives up, as Knative's do.
+// 30 hours, and a deletion walks through all references of all objects. A reconciler must name all references of an object each time, before it
+// returns an error, as Knative's do.
 type tracking struct {
 	mu       sync.Mutex
 	callback func(types.NamespacedName)
 	// observers are the objects that refer to one, by the reference without its selector.
 	observers map[tracker.Reference]map[types.NamespacedName]labels.Selector
-	// references are those of each object, with the pass that named it last.
+	// references are those of each object, with the number of the reconciliation that named it last.
 	references map[types.NamespacedName]map[tracker.Reference]int
-	// passes are the numbers of those that are under way.
+	// passes are the numbers of the reconciliations that are under way.
 	passes map[types.NamespacedName]int
 	last   int
 }

@@ -57,7 +57,7 @@ func TestTracker_ReferenceIsNotNamedAnymore_IsForgottenAfterASuccess(t *testing.
 	pass(t, tr, nil, referenceTo("a"))
 	pass(t, tr, errors.New("failed before it named a"), referenceTo("b"))
 	if !slices.Contains(tr.GetObservers(service("a")), one) {
-		t.Error("a failed pass has dropped a reference that it may not have reached")
+		t.Error("a failed reconciliation has dropped a reference that it might not have reached")
 	}
 	pass(t, tr, nil, referenceTo("b"))
 	*enqueued = nil

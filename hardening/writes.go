@@ -140,7 +140,7 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// parseWrite returns what a response tells about the object. The client reports what cannot be decoded.
+// parseWrite returns the object in a response, if there is one. The client reports an error of decoding.
 func parseWrite(request *http.Request, body []byte) (write, bool) {
 	w := write{method: request.Method}
 	if json.Unmarshal(body, &w.PartialObjectMetadata) != nil {

@@ -55,6 +55,7 @@ SPDX-License-Identifier: Apache-2.0
 //	docs                -           yes       commands of the documents stop processes and use images
 //	faults              -           yes       requests fail, processes are killed, the directory is deleted
 //	fork                -           yes       a fork runs from its images
+//	hardening           -           yes       another controller runs
 //	harness             -           yes       the harness itself is tested
 //	hooks               -           yes       the process of the hooks stops; requests fail
 //	install             -           yes       one overlay is installed; the webhook stops

@@ -75,7 +75,7 @@ var parts = []part{{
 		"cmd/documents_test.go", "conversion/cmd/assign-gen/documents_test.go", "hack/recording", "hack/release.sh", "hack/tools/ko/*.go",
 		"test/doc.go", "test/repository/environments_test.go",
 		"test/addressbinding", "test/admission", "test/availability", "test/checkout", "test/config", "test/conversion", "test/costs", "test/crud", "test/docs",
-		"test/events", "test/faults", "test/generated", "test/harness", "test/hooks", "test/install", "test/kind", "test/kubectl",
+		"test/events", "test/faults", "test/generated", "test/hardening", "test/harness", "test/hooks", "test/install", "test/kind", "test/kubectl",
 		"test/fixtures", "test/migration", "test/moduleproxy", "test/monitoring", "test/observe", "test/operations", "test/permissions", "test/pods",
 		"test/process", "test/reconciler", "test/run", "test/simpledeployment", "test/tenants",
 		"test/repository/ci_test.go", "test/repository/life_test.go", "test/repository/modules*_test.go",

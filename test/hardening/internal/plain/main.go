@@ -85,7 +85,7 @@ type reconciler struct {
 	tracker  tracker.Interface
 }
 
-// Reconcile creates as many ServiceAccounts as a ConfigMap asks for.
+// Reconcile creates the number of ServiceAccounts in a ConfigMap.
 func (r *reconciler) Reconcile(ctx context.Context, key string) error {
 	namespace, name, err := cache.SplitMetaNamespaceKey(key)
 	if err != nil {
