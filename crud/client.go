@@ -104,7 +104,7 @@ func NewForClients(client dynamic.Interface, discoverer discovery.DiscoveryInter
 func (c *Client) Run(ctx context.Context, op Operation) (Result, error) {
 	call := &call{Client: c, op: op}
 	ctx, end := call.begin(ctx)
-	err := call.run(ctx)
+	err := guarded("the operation", func() error { return call.run(ctx) })
 	if err != nil {
 		call.result.Outcome = Failed
 	}

@@ -11,11 +11,13 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
+	"runtime/debug"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
@@ -35,8 +37,8 @@ func isPointer[T Object]() bool { return reflect.TypeFor[T]().Kind() == reflect.
 func typedChange[T Object](f func(T) error) change {
 	return func(_ context.Context, live *unstructured.Unstructured) (before, after map[string]any, err error) {
 		object := newObject[T]()
-		err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(live.DeepCopy().Object, object, true)
-		unknown := runtime.IsStrictDecodingError(err)
+		err = apiruntime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(live.DeepCopy().Object, object, true)
+		unknown := apiruntime.IsStrictDecodingError(err)
 		if err != nil && !unknown {
 			return nil, nil, fmt.Errorf("reading the object as %T: %w", object, err)
 		}
@@ -44,7 +46,7 @@ func typedChange[T Object](f func(T) error) change {
 		if before, err = fields(object); err != nil {
 			return nil, nil, err
 		}
-		if err := guarded(func() error { return f(object) }); err != nil {
+		if err := guarded(aFilter, func() error { return f(object) }); err != nil {
 			after, _ = fields(object) // whose values may be in the error
 			return before, after, err
 		}
@@ -60,19 +62,28 @@ func isNil(object Object) bool {
 	return object == nil || reflect.ValueOf(object).IsNil()
 }
 
-// guarded returns a panic as an error, so that a filter does not end the process.
-func guarded(f func() error) (err error) {
+// aFilter is the part of an operation that belongs to the caller.
+const aFilter = "the filter"
+
+// guarded returns a panic of a part of an operation as an error, so that it does not end the process. A request may have been sent before. The
+// stack is in the cause of an Error. Of parts other than filters, whose values are masked, a panic that is not of the Go runtime may have values.
+func guarded(part string, f func() error) (err error) {
 	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("the filter panicked: %v", cause)
+		cause := recover()
+		if cause == nil {
+			return
 		}
+		if _, ok := cause.(runtime.Error); !ok && part != aFilter {
+			cause = fmt.Sprintf("%T", cause)
+		}
+		err = Uncertain.errorf("%s panicked: %v\n%s", part, cause, debug.Stack())
 	}()
 	return f()
 }
 
 // fields returns a copy of an object as the API server decodes it. A field of a Go type that is nil is left out: only an unstructured object can
 // request a removal. Values are normalized by JSON, since unstructured objects can contain any Go value.
-func fields(object runtime.Object) (fields map[string]any, err error) {
+func fields(object apiruntime.Object) (fields map[string]any, err error) {
 	encoded, err := json.Marshal(object)
 	u, untyped := object.(*unstructured.Unstructured)
 	if untyped {

@@ -19,6 +19,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mallard-dev/mallard/crud/internal/child"
 )
 
 // jsonPatch sends the patch of the caller. The object is read before only if the operation has an id, or ignores missing paths.
@@ -46,7 +48,8 @@ func (c *call) jsonPatch(ctx context.Context) error {
 		if unfit := c.explain(ctx, patch); unfit != nil {
 			return unfit
 		}
-		if status, ok := errors.AsType[*apierrors.StatusError](err); ok && status.ErrStatus.Details != nil && len(status.ErrStatus.Details.Causes) == 0 && !hasFitted {
+		status, _ := errors.AsType[*apierrors.StatusError](err)
+		if !hasFitted && status != nil && status.ErrStatus.Details != nil && len(status.ErrStatus.Details.Causes) == 0 {
 			hasFitted = true
 			return Conflict.errorf("the object changed, since the JSON patch fits now: %w", err)
 		}
@@ -84,7 +87,7 @@ func (c *call) sendJSON(ctx context.Context, patch jsonpatch.Patch) error {
 		if err := checkPreconditions(live, preconditions); err != nil {
 			return err
 		}
-		if patch, err = c.fit(live, patch); err != nil {
+		if patch, err = c.fit(ctx, live, patch); err != nil {
 			return err
 		}
 		if len(patch) == 0 {
@@ -115,8 +118,8 @@ func (c *call) sendJSON(ctx context.Context, patch jsonpatch.Patch) error {
 
 // fit returns the patch as it is sent for a state: without removals of paths that do not exist if the operation ignores them, and with the id of
 // the operation.
-func (c *call) fit(live *unstructured.Unstructured, patch jsonpatch.Patch) (jsonpatch.Patch, error) {
-	fitting, document, err := c.rehearse(live, patch)
+func (c *call) fit(ctx context.Context, live *unstructured.Unstructured, patch jsonpatch.Patch) (jsonpatch.Patch, error) {
+	fitting, document, err := c.rehearse(ctx, live, patch)
 	if err != nil || len(fitting) == 0 || c.op.ID == "" {
 		return fitting, err
 	}
@@ -126,32 +129,31 @@ func (c *call) fit(live *unstructured.Unstructured, patch jsonpatch.Patch) (json
 
 // rehearse executes a JSON patch on a state here. It returns the document after it, and the operations without removals of paths that do not
 // exist if the operation ignores them. The API server does not return which operation failed; the error does.
-func (c *call) rehearse(live *unstructured.Unstructured, patch jsonpatch.Patch) (fitting jsonpatch.Patch, document []byte, err error) {
+func (c *call) rehearse(ctx context.Context, live *unstructured.Unstructured, patch jsonpatch.Patch) (fitting jsonpatch.Patch, document []byte, err error) {
 	if document, err = live.MarshalJSON(); err != nil {
 		return nil, nil, fmt.Errorf("encoding the object: %w", err)
 	}
-	if after, err := patch.Apply(document); err == nil {
-		return patch, after, nil
+	patched, err := child.Patch(ctx, document, patch, c.op.IgnoreMissingPaths)
+	switch {
+	case err != nil:
+		return nil, nil, PatchTestFailed.of(err)
+	case patched.Reason != "":
+		operation := patch[patched.Failed]
+		path, _ := operation.Path() // checked
+		return nil, nil, PatchTestFailed.errorf("operation %d of the JSON patch, %s of %s: %s",
+			patched.Failed, operation.Kind(), path, c.reasonOf(operation, patched))
 	}
-	for i, operation := range patch {
-		next, err := jsonpatch.Patch{operation}.Apply(document)
-		switch {
-		case err == nil:
-			document, fitting = next, append(fitting, operation)
-		case operation.Kind() != "remove" || !c.op.IgnoreMissingPaths:
-			path, _ := operation.Path() // checked
-			return nil, nil, PatchTestFailed.errorf("operation %d of the JSON patch, %s of %s: %s",
-				i, operation.Kind(), path, c.reasonOf(operation, document, err))
-		}
+	for _, i := range patched.Executed {
+		fitting = append(fitting, patch[i])
 	}
-	return fitting, document, nil
+	return fitting, patched.Document, nil
 }
 
 // explain returns the reason for which the API server could not execute a JSON patch, or nil if the patch fits the object by now.
 func (c *call) explain(ctx context.Context, patch jsonpatch.Patch) error {
 	live, err := c.objects.Get(ctx, c.op.Name, metav1.GetOptions{})
 	if err == nil {
-		_, _, err = c.rehearse(live, patch)
+		_, _, err = c.rehearse(ctx, live, patch)
 	}
 	if ClassOf(err) == PatchTestFailed {
 		return err

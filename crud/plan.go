@@ -55,8 +55,11 @@ func (c *Client) runPlan(ctx context.Context, plan Plan) ([]Result, error) {
 	for i := range results {
 		results[i].Outcome = NotRun
 	}
-	operations, err := plan.identified()
-	if err != nil {
+	var operations []Operation
+	if err := guarded("the plan", func() (err error) {
+		operations, err = plan.identified()
+		return err
+	}); err != nil {
 		return results, err
 	}
 	if !plan.SkipPreflight {

@@ -13,15 +13,17 @@ import (
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/mallard-dev/mallard/crud/internal/child"
 )
 
 // reasonOf explains why an operation of a JSON patch does not fit a document. Values of Secrets are not shown.
-func (c *call) reasonOf(operation jsonpatch.Operation, document []byte, err error) string {
+func (c *call) reasonOf(operation jsonpatch.Operation, patched child.Patched) string {
 	if operation.Kind() != "test" {
-		return err.Error()
+		return patched.Reason
 	}
 	var root any
-	if err := utiljson.Unmarshal(document, &root); err != nil {
+	if err := utiljson.Unmarshal(patched.Document, &root); err != nil {
 		return err.Error()
 	}
 	path, _ := operation.Path() // checked

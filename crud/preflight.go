@@ -35,7 +35,11 @@ func (c *Client) preflight(ctx context.Context, operations []Operation) error {
 		runnable []int
 	)
 	for i, op := range operations {
-		dependent, err := p.check(ctx, operations[:i], op)
+		var dependent bool
+		err := guarded("the preflight", func() (err error) {
+			dependent, err = p.check(ctx, operations[:i], op)
+			return err
+		})
 		if err != nil {
 			errs = append(errs, numbered(i, err))
 		} else if !dependent {

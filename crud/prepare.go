@@ -15,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/mallard-dev/mallard/crud/internal/child"
 )
 
 // Validate returns the first mistake of an operation that can be found without the API server, or nil. Run validates, too.
@@ -43,7 +45,7 @@ func (o Operation) checkSpec() error {
 			err = errors.New("the object is missing")
 		}
 	case TypeJQPatch:
-		_, err = jqChange(o.JQ)
+		err = child.Compile(o.JQ)
 	case TypeJSONPatch:
 		_, err = decodeJSONPatch(o.Patch)
 	case TypeMergePatch:
@@ -145,7 +147,7 @@ func (c *call) prepare() error {
 		return err
 	}
 	if c.op.Type == TypeJQPatch {
-		c.op.change, _ = jqChange(c.op.JQ) // validated
+		c.op.change = jqChange(c.op.JQ)
 	}
 	if err := c.prepareObject(); err != nil {
 		return Malformed.of(err)

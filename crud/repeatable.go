@@ -57,10 +57,7 @@ func (o Operation) RequiredVersion() (version string) {
 // TryJQ runs the program of a JQPatch on a sample, and returns an error if it fails, if it returns another result the second time, or if it
 // changes its own result.
 func (o Operation) TryJQ(ctx context.Context, sample *unstructured.Unstructured) error {
-	change, err := jqChange(o.JQ)
-	if err != nil {
-		return err
-	}
+	change := jqChange(o.JQ)
 	_, first, err := change(ctx, sample)
 	if err != nil {
 		return fmt.Errorf("trying the jq program: %w", err)

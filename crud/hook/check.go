@@ -13,14 +13,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/itchyny/gojq"
 	"github.com/robfig/cron/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"github.com/mallard-dev/mallard/crud/internal/child"
 	"github.com/mallard-dev/mallard/crud/internal/closest"
-	"github.com/mallard-dev/mallard/crud/internal/jq"
 )
 
 const mainQueue = "main"
@@ -137,8 +136,13 @@ func (k *Kubernetes) check() error {
 	if err := k.Namespace.check(); err != nil {
 		return err
 	}
-	_, err := k.filter()
-	return err
+	if k.JQFilter == "" {
+		return nil
+	}
+	if err := child.Compile(k.JQFilter); err != nil {
+		return fmt.Errorf("jqFilter: %w", err)
+	}
+	return nil
 }
 
 func (n *NamespaceSelector) check() error {
@@ -170,18 +174,6 @@ func (k *Kubernetes) fields() (fields.Selector, error) {
 		}
 	}
 	return fields.AndSelectors(selectors...), nil
-}
-
-// filter compiles the jq filter. It is nil without one.
-func (k *Kubernetes) filter() (*gojq.Code, error) {
-	if k.JQFilter == "" {
-		return nil, nil //nolint:nilnil // no selector
-	}
-	code, err := jq.Compile(k.JQFilter)
-	if err != nil {
-		return nil, fmt.Errorf("jqFilter: %w", err)
-	}
-	return code, nil
 }
 
 // runsOn reports whether an event runs the hook.

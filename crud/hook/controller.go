@@ -181,12 +181,8 @@ func (r *runner) Promote(b reconciler.Bucket, _ func(reconciler.Bucket, types.Na
 	if r.term != nil {
 		return nil // without an election, knative.dev/pkg promotes twice
 	}
-	t, err := newTerm(r)
-	if err != nil {
-		return err
-	}
-	r.term = t
-	t.start()
+	r.term = newTerm(r)
+	r.term.start()
 	return nil
 }
 

@@ -42,8 +42,11 @@ func (r *remainder) postpone() { r.next = time.Now().Add(r.backoff.Step()) }
 func (t *term) resume(ctx context.Context, q *queue, due *task) {
 	ctx, cancel := t.bounded(ctx, t.options.Timeout)
 	defer cancel()
-	rest := due.resume
-	answer := t.execute(ctx, q, rest.run, due.hook, operations.File{Plan: rest.plan})
+	rest, answer := due.resume, answer{verdict: failed}
+	func() {
+		defer rest.run.recovered(func(err error) { answer.err = err })
+		answer = t.execute(ctx, q, rest.run, due.hook, operations.File{Plan: rest.plan})
+	}()
 	switch {
 	case answer.verdict == canceled:
 	case answer.verdict == terminating && time.Now().Before(rest.deadline):

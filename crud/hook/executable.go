@@ -18,7 +18,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/mallard-dev/mallard/crud/hook/internal/self"
+	"github.com/mallard-dev/mallard/crud/internal/self"
 	"github.com/mallard-dev/mallard/crud/operations"
 )
 
@@ -31,6 +31,9 @@ const (
 	responseFile   = "response.json"
 	functionsFile  = "crud.sh"
 )
+
+// mostOfContexts bounds the binding contexts, so that a run needs less memory than the container has.
+const mostOfContexts = 32 << 20
 
 // The variables of a run.
 const (
@@ -163,12 +166,21 @@ func readMetrics(root *os.Root, run *Run) error {
 
 // prepare writes the files of a run.
 func prepare(root *os.Root, run *Run) error {
-	contexts, err := json.Marshal(run.Contexts)
-	if err != nil {
-		return fmt.Errorf("encoding the binding contexts: %w", err)
+	contexts := []byte("[")
+	for _, c := range run.Contexts {
+		encoded, err := c.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		if contexts = append(append(contexts, encoded...), ','); len(contexts) > mostOfContexts {
+			return fmt.Errorf("the binding contexts have more than %d MiB: select fewer objects, or use jqFilter with keepFullObjectsInMemory: false",
+				mostOfContexts>>20)
+		}
 	}
+	contexts[len(contexts)-1] = ']' // a run has a context
 	previous := []byte{}
 	if run.Previous != nil {
+		var err error
 		if previous, err = json.Marshal(run.Previous); err != nil {
 			return fmt.Errorf("encoding the results of the previous run: %w", err)
 		}

@@ -8,59 +8,29 @@ package hook
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"time"
 
-	"github.com/itchyny/gojq"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/mallard-dev/mallard/crud/internal/child"
 )
 
-// filterTimeout bounds the run of a filter for one object.
-const filterTimeout = time.Second
-
 // filterResult returns the result of the filter as JSON: null for none, and a list for several. It is null for an object for which it fails.
-func (m *monitor) filterResult(u *unstructured.Unstructured) json.RawMessage {
-	if m.filter == nil {
+func (m *monitor) filterResult(ctx context.Context, u *unstructured.Unstructured) json.RawMessage {
+	if m.JQFilter == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), filterTimeout)
-	defer cancel()
-	encoded, err := filtered(ctx, m.filter, runtime.DeepCopyJSON(u.Object))
+	results, err := child.Run(ctx, m.JQFilter, u.Object, nil, nil)
 	if err != nil {
-		// The error may have values of the object.
-		m.logger.Errorw("The filter of a binding failed", "field", "jqFilter", "object", cache.MetaObjectToName(u).String())
-		return json.RawMessage("null")
+		// It has no values of the object.
+		m.logger.Errorw("The filter of a binding failed", "field", "jqFilter", "object", cache.MetaObjectToName(u).String(), "error", err)
 	}
-	return encoded
-}
-
-func filtered(ctx context.Context, filter *gojq.Code, input any) (json.RawMessage, error) {
-	var results []any
-	iter := filter.RunWithContext(ctx, input)
-	for {
-		result, ok := iter.Next()
-		if !ok {
-			break
-		}
-		if err, ok := result.(error); ok {
-			return nil, fmt.Errorf("running the filter: %w", err)
-		}
-		results = append(results, result)
-	}
-	var result any
 	switch len(results) {
 	case 0:
+		return json.RawMessage("null")
 	case 1:
-		result = results[0]
-	default:
-		result = results
+		return results[0]
 	}
-	encoded, err := gojq.Marshal(result)
-	if err != nil {
-		return nil, errors.New("the filter returned what JSON does not have")
-	}
-	return encoded, nil
+	list, _ := json.Marshal(results) // of JSON
+	return list
 }

@@ -9,12 +9,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/itchyny/gojq"
 	"go.uber.org/zap"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/cache"
@@ -28,7 +26,6 @@ type monitor struct {
 	*Kubernetes
 
 	hook   *Hook
-	filter *gojq.Code
 	logger *zap.SugaredLogger
 	// changed is called, with the lock, for an object with a change that the hook has not received.
 	changed func(cache.ObjectName)
@@ -41,15 +38,11 @@ type monitor struct {
 	sources map[cache.ObjectName]*observe.Subscription
 }
 
-func newMonitor(ctx context.Context, h *Hook, k *Kubernetes) (*monitor, error) {
-	filter, err := k.filter()
-	if err != nil {
-		return nil, fmt.Errorf("hook %q: binding %q: %w", h.name, k.Name, err)
-	}
+func newMonitor(ctx context.Context, h *Hook, k *Kubernetes) *monitor {
 	return &monitor{
-		Kubernetes: k, hook: h, filter: filter, logger: loggerOf(ctx, h, k.Name, k.Queue),
+		Kubernetes: k, hook: h, logger: loggerOf(ctx, h, k.Name, k.Queue),
 		objects: map[cache.ObjectName]*object{}, sources: map[cache.ObjectName]*observe.Subscription{},
-	}, nil
+	}
 }
 
 // object is the state of an object, and the one that the hook has received, nil if it does not exist.
@@ -86,8 +79,8 @@ func (o *object) event(hasFilter bool) (WatchEvent, *state) {
 }
 
 // observed takes an event of a source.
-func (m *monitor) observed(_ context.Context, e observe.Event[*unstructured.Unstructured]) error {
-	s := &state{Unstructured: e.Object, filtered: m.filterResult(e.Object)}
+func (m *monitor) observed(ctx context.Context, e observe.Event[*unstructured.Unstructured]) error {
+	s := &state{Unstructured: e.Object, filtered: m.filterResult(ctx, e.Object)}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	o := m.objects[e.Name]
@@ -113,7 +106,7 @@ func (m *monitor) observed(_ context.Context, e observe.Event[*unstructured.Unst
 
 // announce reports that the hook has to receive a change. It is called with the lock.
 func (m *monitor) announce(name cache.ObjectName, o *object) {
-	switch event, _ := o.event(m.filter != nil); {
+	switch event, _ := o.event(m.JQFilter != ""); {
 	case o.now == nil && o.received == nil:
 		delete(m.objects, name)
 	case event != "" && m.enabled:
@@ -128,7 +121,7 @@ func (m *monitor) undelivered(name cache.ObjectName, isOwn func(version string) 
 	defer m.mu.Unlock()
 	o := m.objects[name]
 	for o != nil {
-		event, s := o.event(m.filter != nil)
+		event, s := o.event(m.JQFilter != "")
 		if event == "" || m.runsOn(event) && !o.isOwn(event, s, isOwn) {
 			return event, s
 		}

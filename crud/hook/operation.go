@@ -16,8 +16,12 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/mallard-dev/mallard/crud/internal/child"
 	"github.com/mallard-dev/mallard/crud/operations"
 )
+
+// mostMemory bounds what Main needs for the largest binding context.
+const mostMemory = 256 << 20
 
 // Main does what the shell functions call this program for, and ends the process, if it was called by them. The main function of a program
 // with hooks calls it first.
@@ -28,8 +32,10 @@ func Main() {
 	var err error
 	switch os.Args[1] {
 	case "hook-operation":
+		child.Confine(mostMemory)
 		err = appendOperation(os.Args[2:])
 	case "hook-context":
+		child.Confine(mostMemory)
 		err = printContext(os.Args[2:], os.Stdout)
 	default:
 		return

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package hook
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/mallard-dev/mallard/confidential"
+	"github.com/mallard-dev/mallard/crud/internal/child"
 )
 
 // Response is the answer to an admission review. Its JSON is that of shell-operator.
@@ -31,14 +33,10 @@ type Response struct {
 }
 
 const (
-	// mostOfResponse bounds the size of a response, and of what a patch copies within an object, as the API server does.
+	// mostOfResponse bounds the size of a response, as the API server does.
 	mostOfResponse = 3 << 20
 	answerAdvice   = "write a response with the field allowed to the file $" + responseVariable
 )
-
-func init() { //nolint:gochecknoinits // the package has no other limit than that of the process
-	jsonpatch.AccumulatedCopySizeLimit = mostOfResponse
-}
 
 // decodeResponse decodes the file of a response. It is nil if the file is empty.
 func decodeResponse(content []byte) (*Response, error) {
@@ -71,7 +69,7 @@ func decodeResponse(content []byte) (*Response, error) {
 }
 
 // check returns the reason for which the API server could not use a response.
-func (r *Response) check(kind ContextType, request *admissionv1.AdmissionRequest) error {
+func (r *Response) check(ctx context.Context, kind ContextType, request *admissionv1.AdmissionRequest) error {
 	switch {
 	case r == nil:
 		return errors.New("it did not answer the review: " + answerAdvice)
@@ -86,7 +84,11 @@ func (r *Response) check(kind ContextType, request *admissionv1.AdmissionRequest
 	if err != nil {
 		return fmt.Errorf("patch: it is no JSON patch: %w", err)
 	}
-	if _, err := patch.Apply(request.Object.Raw); err != nil {
+	patched, err := child.Patch(ctx, request.Object.Raw, patch, false)
+	if err == nil && patched.Reason != "" {
+		err = fmt.Errorf("operation %d: %s", patched.Failed, patched.Reason)
+	}
+	if err != nil {
 		return fmt.Errorf("patch: executing it: %w", err)
 	}
 	return nil

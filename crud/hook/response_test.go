@@ -66,9 +66,9 @@ func TestResponse_PatchTheAPIServerCannotExecute_IsAnError(t *testing.T) {
 		{TypeMutating, `[]`, admissionv1.AdmissionRequest{Operation: "DELETE"}, "a request with operation DELETE has no object"},
 		{TypeMutating, `{}`, admissionv1.AdmissionRequest{Object: object}, "it is no JSON patch"},
 		{TypeMutating, `[{"op": "add", "path": "/spec/a", "value": 1}]`, admissionv1.AdmissionRequest{Object: object}, "executing it"},
-		{TypeMutating, bomb, admissionv1.AdmissionRequest{Object: object}, "executing it: Unable to complete the copy"},
+		{TypeMutating, bomb, admissionv1.AdmissionRequest{Object: object}, "executing it: operation 19: Unable to complete the copy"},
 	} {
-		err := (&Response{Allowed: true, Patch: []byte(tc.patch)}).check(tc.kind, &tc.request)
+		err := (&Response{Allowed: true, Patch: []byte(tc.patch)}).check(t.Context(), tc.kind, &tc.request)
 		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%.60s: the error is %v, want %q", tc.patch, err, tc.want)
 		}

@@ -85,11 +85,7 @@ func (r *Review) Start(ctx context.Context) error {
 	for i := range r.hook.bindings.Kubernetes {
 		k := &r.hook.bindings.Kubernetes[i]
 		if slices.Contains(r.IncludeSnapshotsFrom, k.Name) || r.Group != "" && r.Group == k.Group {
-			m, err := newMonitor(ctx, r.hook, k)
-			if err != nil {
-				return err
-			}
-			r.monitors = append(r.monitors, m)
+			r.monitors = append(r.monitors, newMonitor(ctx, r.hook, k))
 		}
 	}
 	if len(r.monitors) == 0 {
@@ -150,15 +146,16 @@ func (r *Review) answer(ctx context.Context, request *admissionv1.AdmissionReque
 }
 
 // run runs the hook. No value of a Secret is in the error.
-func (r *Review) run(ctx context.Context, request *admissionv1.AdmissionRequest, logger *zap.SugaredLogger) (*admissionv1.AdmissionResponse, error) {
+func (r *Review) run(ctx context.Context, request *admissionv1.AdmissionRequest, logger *zap.SugaredLogger) (_ *admissionv1.AdmissionResponse, failed error) {
 	run := &Run{Hook: r.hook.name, Task: string(request.UID), Logger: logger}
+	defer run.recovered(func(err error) { failed = err })
 	run.Contexts = []Context{r.contextOf(request, &run.values)}
 	file, err := r.hook.call(ctx, run)
 	if planned := len(file.Operations) + len(file.OnHookError); err == nil && planned > 0 {
 		err = &rejection{fmt.Errorf("it has %d operations, which are not executed in a review", planned), "review"}
 	}
 	if err == nil {
-		err = run.Response.check(r.kind, request)
+		err = run.Response.check(ctx, r.kind, request)
 	}
 	if err != nil {
 		countRejection(r.hook.name, err)

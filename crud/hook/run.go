@@ -72,7 +72,8 @@ type answer struct {
 }
 
 // attempt runs the hook and its operations.
-func (t *term) attempt(ctx context.Context, q *queue, run *Run, h *Hook) answer {
+func (t *term) attempt(ctx context.Context, q *queue, run *Run, h *Hook) (result answer) {
+	defer run.recovered(func(err error) { result = answer{verdict: failed, err: err} })
 	calling, cancel := t.bounded(ctx, h.bindings.Settings.timeout(t.options.Timeout))
 	file, err := h.call(calling, run)
 	cancel()

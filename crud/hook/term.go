@@ -47,7 +47,7 @@ type term struct {
 	schedule *cron.Cron
 }
 
-func newTerm(r *runner) (*term, error) {
+func newTerm(r *runner) *term {
 	t := &term{
 		runner: r, queues: r.queues(), pending: sets.New[trigger](), writing: map[*Hook]int{},
 		failures: workqueue.NewTypedItemExponentialFailureRateLimiter[*task](r.options.RetryDelay, r.options.MaxRetryDelay),
@@ -56,15 +56,12 @@ func newTerm(r *runner) (*term, error) {
 	t.ctx, t.cancel = context.WithCancel(r.ctx)
 	for _, h := range r.hooks {
 		for i := range h.bindings.Kubernetes {
-			m, err := newMonitor(r.ctx, h, &h.bindings.Kubernetes[i])
-			if err != nil {
-				return nil, err
-			}
+			m := newMonitor(r.ctx, h, &h.bindings.Kubernetes[i])
 			m.changed = func(name cache.ObjectName) { t.enqueue(trigger{h, TypeEvent, &m.Common, m, name}) }
 			t.monitors[h] = append(t.monitors[h], m)
 		}
 	}
-	return t, nil
+	return t
 }
 
 // start has the hooks with onStartup run, and the bindings of the others begin.

@@ -23,7 +23,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 	"mvdan.cc/sh/x/coreutils"
 
-	"github.com/mallard-dev/mallard/crud/hook/internal/self"
+	"github.com/mallard-dev/mallard/crud/internal/self"
 )
 
 // command is the argument that selects a tool, whose name and arguments follow.

@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package jq
+package child
 
 import (
 	"errors"
@@ -13,8 +13,8 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// Compile compiles a program of variables.
-func Compile(program string, variables ...string) (*gojq.Code, error) {
+// compile compiles a program of variables.
+func compile(program string, variables ...string) (*gojq.Code, error) {
 	query, err := gojq.Parse(program)
 	if bad, ok := errors.AsType[*gojq.ParseError](err); ok && !punctuation.MatchString(bad.Token) {
 		err = fmt.Errorf("unexpected token that ends at byte %d", bad.Offset) // it may be a part of a value
@@ -35,8 +35,8 @@ var (
 	problem = regexp.MustCompile(`^@?\w+(?: [a-z]+)*(?:: (?:null|boolean|number|string|array|object)\b)?`)
 )
 
-// Error returns an error of a running program without values.
-func Error(err error) error {
+// withoutValues returns an error of a running program without values.
+func withoutValues(err error) error {
 	if _, ok := errors.AsType[gojq.ValueError](err); ok {
 		return errors.New("the jq program called error")
 	}

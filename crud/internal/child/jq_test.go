@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package jq
+package child
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 
 // Each builtin of gojq is called with the value as its input and as its arguments.
 func TestError_EachBuiltinThatFails_HasNoValue(t *testing.T) {
-	listing, err := Compile("[builtins[]]")
+	listing, err := compile("[builtins[]]")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,14 +26,14 @@ func TestError_EachBuiltinThatFails_HasNoValue(t *testing.T) {
 			if arguments != "" {
 				arguments = "(" + arguments + ")"
 			}
-			code, err := Compile("$v | "+function+arguments, "$v")
+			code, err := compile("$v | "+function+arguments, "$v")
 			if err != nil || function == "input" || function == "debug" || function == "stderr" || function == "repeat" || function == "range" {
 				continue
 			}
 			result, _ := code.Run(nil, value).Next()
 			if failure, ok := result.(error); ok {
 				n++
-				if message := Error(failure).Error(); strings.Contains(message, "hunter2") || strings.Contains(message, "471147") || strings.HasSuffix(message, ": ") {
+				if message := withoutValues(failure).Error(); strings.Contains(message, "hunter2") || strings.Contains(message, "471147") || strings.HasSuffix(message, ": ") {
 					t.Errorf("%s of %v: %s is shown as %s", function, value, failure, message)
 				}
 			}
@@ -57,14 +57,14 @@ func TestError_Programs_KeepTheProblem(t *testing.T) {
 		`"a" | test("hunter2[")`:   "running the jq program: invalid regular expression",
 		`{a: 1} | .a = (1, 2) | .`: "",
 	} {
-		code, err := Compile(program)
+		code, err := compile(program)
 		if err != nil {
 			t.Fatal(err)
 		}
 		result, _ := code.Run(nil).Next()
 		failure, failed := result.(error)
-		if failed != (want != "") || failed && Error(failure).Error() != want {
-			t.Errorf("%s: %v is shown as %v, want %s", program, failure, Error(fmt.Errorf("%w", failure)), want)
+		if failed != (want != "") || failed && withoutValues(failure).Error() != want {
+			t.Errorf("%s: %v is shown as %v, want %s", program, failure, withoutValues(fmt.Errorf("%w", failure)), want)
 		}
 	}
 }
@@ -76,11 +76,11 @@ func TestCompile_TokenIsWrong_IsShownUnlessItMayBeAValue(t *testing.T) {
 		`.a = "hunter2`:    "parsing the jq program: unterminated string literal",
 		"nothing":          "compiling the jq program: function not defined: nothing/0",
 	} {
-		if _, err := Compile(program); err == nil || err.Error() != want {
+		if _, err := compile(program); err == nil || err.Error() != want {
 			t.Errorf("%s: the error is %v, want %s", program, err, want)
 		}
 	}
-	if _, err := Compile("$a", "$a"); err != nil {
+	if _, err := compile("$a", "$a"); err != nil {
 		t.Error(err)
 	}
 }
