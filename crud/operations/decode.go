@@ -51,13 +51,14 @@ type decoder struct {
 
 // decodeHeader decodes the options of the file, if the document has them.
 func decodeHeader(document value, file *File, found *faults) bool {
-	if !slices.ContainsFunc(document.fields, func(f field) bool { return f.name == headerFields[0].name }) {
+	options, _ := document.content.(fields)
+	if _, isHeader := options[headerFields[0].name]; !isHeader {
 		return false
 	}
 	header := *found
 	header.operation = 0
 	d := &decoder{faults: &header, file: file}
-	d.decodeFields(document.fields, headerFields)
+	d.decodeFields(options, headerFields)
 	found.found = header.found
 	return true
 }
@@ -75,11 +76,12 @@ func decodeOperation(document value, file *File, found *faults) {
 }
 
 func (d *decoder) decode(document value) {
-	if document.kind != object {
+	of, isObject := document.content.(fields)
+	if !isObject {
 		d.addf(document.position, "an operation must be an object, not %s", document.describe())
 		return
 	}
-	d.set = d.decodeFields(document.fields, operationFields)
+	d.set = d.decodeFields(of, operationFields)
 	typeOf, ok := d.set[typeField]
 	if !ok {
 		d.addf(document.position, "operationType is missing: use one of %s", strings.Join(allTypeNames(), ", "))
@@ -178,7 +180,7 @@ func (d *decoder) adopt(content *unstructured.Unstructured) bool {
 
 func (d *decoder) buildSpec() bool {
 	spec := d.spec.value
-	text, isText := spec.scalar.(string)
+	text, isText := spec.content.(string)
 	if d.op.Type == crud.TypeJQPatch {
 		if d.op.JQ = text; !isText {
 			d.addf(spec.position, "%s must be a string, not %s", d.spec.name, spec.describe())
@@ -186,7 +188,7 @@ func (d *decoder) buildSpec() bool {
 		return isText
 	}
 	if isText {
-		inner, err := parseText(text)
+		inner, err := parseText(text, d.room)
 		if err != nil {
 			d.addf(spec.position, "the text of %s: %s", d.spec.name, err)
 			return false
@@ -196,7 +198,7 @@ func (d *decoder) buildSpec() bool {
 	}
 	switch d.op.Type {
 	case crud.TypeMergePatch, crud.TypeJSONPatch:
-		encoded, err := json.Marshal(spec.plain())
+		encoded, err := json.Marshal(spec.content)
 		if d.op.Patch = encoded; err != nil {
 			d.addf(spec.position, "%s: %s", d.spec.name, err)
 		}
@@ -208,11 +210,11 @@ func (d *decoder) buildSpec() bool {
 
 // parseText returns the value of JSON or YAML in a string, as shell-operator's hooks write objects and patches, too. YAML may begin as JSON
 // does: {a: b}. The positions in the value are relative to the string.
-func parseText(text string) (value, error) {
+func parseText(text string, of *room) (value, error) {
 	content := []byte(text)
-	found, err := only(reader(content))
+	found, err := only(reader(content, of))
 	if err != nil {
-		if other, err := only(newYAMLReader(content).read); err == nil {
+		if other, err := only(newYAMLReader(content, of).read); err == nil {
 			return other, nil
 		}
 	}
@@ -220,13 +222,13 @@ func parseText(text string) (value, error) {
 }
 
 // only returns the only document of a reader, or null without one.
-func only(read func() (value, error)) (value, error) {
-	found, err := read()
+func only(read func(outer int) (value, error)) (value, error) {
+	found, err := read(0)
 	if errors.Is(err, io.EOF) {
-		return value{kind: scalar}, nil
+		return value{}, nil
 	}
 	if err == nil {
-		_, err = read()
+		_, err = read(0)
 	}
 	switch bad, ok := errors.AsType[*positioned](err); {
 	case errors.Is(err, io.EOF):
@@ -241,11 +243,11 @@ func only(read func() (value, error)) (value, error) {
 
 // buildObject takes the object.
 func (d *decoder) buildObject(spec value) bool {
-	if spec.kind != object {
+	fields, isObject := spec.content.(map[string]any)
+	if !isObject {
 		d.addf(spec.position, "%s must be an object, not %s", d.spec.name, spec.describe())
 		return false
 	}
-	fields, _ := spec.plain().(map[string]any) // checked
 	d.op.Object = &unstructured.Unstructured{Object: fields}
 	return true
 }

@@ -10,42 +10,41 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"sort"
 	"strconv"
 	"strings"
 )
 
 // jsonReader reads JSON with the positions of values, which encoding/json does not keep.
 type jsonReader struct {
+	*room
+
 	content []byte
 	decoder *json.Decoder
-	lines   []int // offsets at which lines begin
+	// last is the position of the byte at offset.
+	last   position
+	offset int
+	// inList reports whether the documents are those of a list.
+	inList bool
 	// lineBreaks reports whether lineBreak stands for line breaks.
 	lineBreaks bool
-	depth      int
 }
 
 // lineBreak stands for a line break in a string while the decoder reads it. JSON does not allow it there, but shells write it.
 const lineBreak = '\x7f'
 
-func newJSONReader(content []byte) *jsonReader {
+func newJSONReader(content []byte, of *room) *jsonReader {
 	replaced, found := replaceLineBreaks(content)
-	r := &jsonReader{content: content, decoder: json.NewDecoder(bytes.NewReader(replaced)), lines: []int{0}, lineBreaks: found}
+	r := &jsonReader{room: of, content: content, decoder: json.NewDecoder(bytes.NewReader(replaced)), last: position{1, 1}, lineBreaks: found}
 	r.decoder.UseNumber()
-	for i, c := range content {
-		if c == '\n' {
-			r.lines = append(r.lines, i+1)
-		}
-	}
 	return r
 }
 
 // replaceLineBreaks replaces those in strings by lineBreak, and reports whether there are any. A content that has that byte stays as it is.
 func replaceLineBreaks(content []byte) (replaced []byte, found bool) {
-	if bytes.IndexByte(content, lineBreak) >= 0 || bytes.Contains(bytes.ToLower(content), []byte(`\u007f`)) {
+	if bytes.IndexByte(content, lineBreak) >= 0 || bytes.Contains(content, []byte(`\u007f`)) || bytes.Contains(content, []byte(`\u007F`)) {
 		return content, false
 	}
-	replaced = bytes.Clone(content)
+	replaced = content
 	inString, escaped := false, false
 	for i, c := range content {
 		switch {
@@ -56,15 +55,25 @@ func replaceLineBreaks(content []byte) (replaced []byte, found bool) {
 		case inString && c == '\\':
 			escaped = true
 		case inString && c == '\n':
-			replaced[i], found = lineBreak, true
+			if !found {
+				replaced, found = bytes.Clone(content), true
+			}
+			replaced[i] = lineBreak
 		}
 	}
 	return replaced, found
 }
 
+// at returns the position of an offset, which is not before that of the last call.
 func (r *jsonReader) at(offset int) position {
-	line := sort.SearchInts(r.lines, offset+1)
-	return position{line, offset - r.lines[line-1] + 1}
+	passed := r.content[r.offset:offset]
+	r.last.line += bytes.Count(passed, []byte("\n"))
+	if i := bytes.LastIndexByte(passed, '\n'); i >= 0 {
+		r.last.column, passed = 1, passed[i+1:]
+	}
+	r.last.column += len(passed)
+	r.offset = offset
+	return r.last
 }
 
 // positioned is a mistake in the syntax.
@@ -95,77 +104,88 @@ func (r *jsonReader) next() (json.Token, position, error) {
 	return token, at, err //nolint:wrapcheck // io.EOF
 }
 
-// read returns the next value, and io.EOF after the last one.
-func (r *jsonReader) read() (value, error) {
-	token, at, err := r.next()
-	if err != nil {
-		return value{}, err
+// read returns the next value, and io.EOF after the last one. With outer levels, it returns the values of a list.
+func (r *jsonReader) read(outer int) (value, error) {
+	for {
+		token, at, err := r.next()
+		switch {
+		case r.inList && err != nil:
+			return value{}, unexpectedEnd(err, at)
+		case err != nil:
+			return value{}, err
+		case outer == outerLevels && r.inList == (token == json.Delim(']')) && (r.inList || token == json.Delim('[')):
+			r.inList = !r.inList
+		default:
+			return r.after(token, at, outer)
+		}
 	}
-	return r.after(token, at)
 }
 
-func (r *jsonReader) after(token json.Token, at position) (value, error) {
+func (r *jsonReader) after(token json.Token, at position, outer int) (_ value, err error) {
+	r.levels++
+	defer func() { r.levels-- }()
+	weight, text := 1, ""
 	switch token := token.(type) {
 	case json.Delim:
-		if r.depth++; r.depth > mostLevels {
-			return value{}, tooDeep(at)
-		}
-		defer func() { r.depth-- }()
 		if token == '{' {
-			return r.object(at)
+			weight = objectValues
 		}
-		return r.list(at)
-	case json.Number:
-		number, err := numberOf(token.String())
-		if err != nil {
-			return value{}, &positioned{at, err.Error()}
-		}
-		return value{position: at, kind: scalar, scalar: number}, nil
+	case string:
+		text = token
 	}
-	return value{position: at, kind: scalar, scalar: token}, nil
+	if err := r.take(at, weight, text); err != nil {
+		return value{}, err
+	}
+	content := token
+	switch token := token.(type) {
+	case json.Delim:
+		if token == '{' {
+			content, err = r.object(outer)
+		} else {
+			content, err = r.list()
+		}
+	case json.Number:
+		if content, err = numberOf(token.String()); err != nil {
+			err = &positioned{at, err.Error()}
+		}
+	}
+	return value{at, content}, err
 }
 
-func (r *jsonReader) object(at position) (value, error) {
-	result, set := value{position: at, kind: object}, fieldNames{}
+func (r *jsonReader) object(outer int) (any, error) {
+	result := newBuilder(outer)
 	for {
 		token, at, err := r.next()
-		switch {
-		case err != nil:
-			return value{}, unexpectedEnd(err, at)
-		case token == json.Delim('}'):
-			return result, nil
-		}
-		inner, err := r.read()
-		if err != nil {
-			return value{}, unexpectedEnd(err, at)
+		if err != nil || token == json.Delim('}') {
+			return result.content(), unexpectedEnd(err, at)
 		}
 		name, _ := token.(string) // the decoder returns nothing else as a key
-		f := field{at, name, inner}
-		if err := set.add(f); err != nil {
-			return value{}, err
+		inner, err := r.read(below(outer, name))
+		if err == nil {
+			err = r.add(result, field{at, name, inner})
 		}
-		result.fields = append(result.fields, f)
+		if err != nil {
+			return nil, unexpectedEnd(err, at)
+		}
 	}
 }
 
-func (r *jsonReader) list(at position) (value, error) {
-	result := value{position: at, kind: list}
+func (r *jsonReader) list() (any, error) {
+	items := []any{}
 	for {
 		token, at, err := r.next()
-		switch {
-		case err != nil:
-			return value{}, unexpectedEnd(err, at)
-		case token == json.Delim(']'):
-			return result, nil
+		if err != nil || token == json.Delim(']') {
+			return items, unexpectedEnd(err, at)
 		}
-		item, err := r.after(token, at)
+		item, err := r.after(token, at, 0)
 		if err != nil {
-			return value{}, err
+			return nil, err
 		}
-		result.items = append(result.items, item)
+		items = append(items, item.content)
 	}
 }
 
+// unexpectedEnd describes the end of the file in an object or a list.
 func unexpectedEnd(err error, at position) error {
 	if errors.Is(err, io.EOF) {
 		return &positioned{at, "the document ends in the middle of a value"}

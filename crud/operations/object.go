@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package operations
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -14,9 +15,9 @@ import (
 )
 
 // decodeFields decodes the fields of an object, and returns them by the names that are no aliases.
-func (d *decoder) decodeFields(fields []field, fieldTypes []fieldType) map[string]field {
+func (d *decoder) decodeFields(of fields, fieldTypes []fieldType) map[string]field {
 	set := map[string]field{}
-	for _, f := range fields {
+	for _, f := range slices.SortedFunc(maps.Values(of), func(a, b field) int { return a.compare(b.position) }) {
 		i := slices.IndexFunc(fieldTypes, func(t fieldType) bool { return t.name == f.name || slices.Contains(t.aliases, f.name) })
 		if i < 0 {
 			d.addf(f.position, "field %s does not exist: %s", f.name, closest.Advice(f.name, names(fieldTypes)))
@@ -34,14 +35,15 @@ func (d *decoder) decodeFields(fields []field, fieldTypes []fieldType) map[strin
 
 // object decodes the fields of an object.
 func (d *decoder) object(f field, fieldTypes []fieldType) {
-	if f.value.kind != object {
+	inner, isObject := f.value.content.(fields)
+	if !isObject {
 		d.addf(f.value.position, "%s must be an object, not %s", f.name, f.value.describe())
 	}
-	d.decodeFields(f.value.fields, fieldTypes)
+	d.decodeFields(inner, fieldTypes)
 }
 
 func (d *decoder) text(f field) string {
-	text, ok := f.value.scalar.(string)
+	text, ok := f.value.content.(string)
 	if !ok {
 		d.addf(f.value.position, "%s must be a string, not %s", f.name, f.value.describe())
 	}
@@ -49,7 +51,7 @@ func (d *decoder) text(f field) string {
 }
 
 func (d *decoder) boolean(f field) bool {
-	is, ok := f.value.scalar.(bool)
+	is, ok := f.value.content.(bool)
 	if !ok {
 		d.addf(f.value.position, "%s must be true or false, not %s", f.name, f.value.describe())
 	}
@@ -57,7 +59,7 @@ func (d *decoder) boolean(f field) bool {
 }
 
 func (d *decoder) integer(f field) *int64 {
-	integer, ok := f.value.scalar.(int64)
+	integer, ok := f.value.content.(int64)
 	if !ok {
 		d.addf(f.value.position, "%s must be an integer, not %s", f.name, f.value.describe())
 	}
@@ -65,11 +67,11 @@ func (d *decoder) integer(f field) *int64 {
 }
 
 func (d *decoder) choice(f field, values ...string) string {
-	if f.value.scalar == false && slices.Contains(values, "off") {
+	if f.value.content == false && slices.Contains(values, "off") {
 		return "off" // which is a boolean in YAML
 	}
 	text := d.text(f)
-	if _, isText := f.value.scalar.(string); isText && !slices.Contains(values, text) {
+	if _, isText := f.value.content.(string); isText && !slices.Contains(values, text) {
 		d.addf(f.value.position, "%s must be %s, not %q", f.name, strings.TrimPrefix(strings.Join(values, " or "), " or "), text)
 	}
 	return text
@@ -78,7 +80,7 @@ func (d *decoder) choice(f field, values ...string) string {
 func (d *decoder) operationType(f field) {
 	text := d.text(f)
 	d.op.Type = typeNames[text]
-	if _, isText := f.value.scalar.(string); isText && d.op.Type == "" {
+	if _, isText := f.value.content.(string); isText && d.op.Type == "" {
 		d.addf(f.value.position, "operation %q does not exist: %s", text, closest.Advice(text, allTypeNames()))
 	}
 }

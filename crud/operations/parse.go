@@ -35,7 +35,7 @@ type File struct {
 
 // Parse returns the content of a file. The error is an *Error, and there are no operations then. An empty file has no operations.
 func Parse(content []byte) (File, error) {
-	found := &faults{operation: 1}
+	found := &faults{room: &room{}, operation: 1}
 	file := parse(content, found)
 	if err := found.err(); err != nil {
 		return File{}, err
@@ -49,11 +49,11 @@ func parse(content []byte, found *faults) (file File) {
 		return file
 	}
 	if i := firstInvalid(content); i >= 0 {
-		found.addf(newJSONReader(content).at(i), "the file is not UTF-8 text: byte 0x%02x", content[i])
+		found.addf(newJSONReader(content, found.room).at(i), "the file is not UTF-8 text: byte 0x%02x", content[i])
 		return file
 	}
 	first := true
-	for document, err := range documents(content) {
+	for document, err := range documents(content, found.room) {
 		if bad, ok := errors.AsType[*positioned](err); ok {
 			found.addf(bad.position, "%s", bad.message)
 			return file
@@ -63,6 +63,9 @@ func parse(content []byte, found *faults) (file File) {
 			continue
 		}
 		decodeOperation(document, &file, found)
+		if len(found.found) == mostFaults {
+			return file
+		}
 		if len(file.Operations) > MostOperations {
 			found.addf(document.position, "the file has more than %d operations", MostOperations)
 			return file
@@ -85,32 +88,26 @@ func firstInvalid(content []byte) int {
 }
 
 // reader returns a function that returns the next document in the format of the content, and io.EOF after the last one.
-func reader(content []byte) func() (value, error) {
+func reader(content []byte, of *room) func(outer int) (value, error) {
 	trimmed := bytes.TrimLeft(content, " \t\r\n")
 	if len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') {
-		return newJSONReader(content).read
+		return newJSONReader(content, of).read
 	}
-	return newYAMLReader(content).read
+	return newYAMLReader(content, of).read
 }
 
 // documents returns the operations of a file in any format.
-func documents(content []byte) func(yield func(value, error) bool) {
-	read := reader(content)
+func documents(content []byte, of *room) func(yield func(value, error) bool) {
+	read := reader(content, of)
 	return func(yield func(value, error) bool) {
 		for {
-			document, err := read()
+			document, err := read(outerLevels)
 			switch {
 			case errors.Is(err, io.EOF):
 				return
 			case err != nil:
 				yield(value{}, err)
 				return
-			case document.kind == list:
-				for _, item := range document.items {
-					if !yield(item, nil) {
-						return
-					}
-				}
 			case !yield(document, nil):
 				return
 			}

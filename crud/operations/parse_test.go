@@ -265,11 +265,11 @@ func TestParse_RandomJSON_IsExact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read, err := newJSONReader(want).read()
+		read, err := newJSONReader(want, &room{}).read(0)
 		if err != nil {
 			t.Fatalf("%s: %v", want, err)
 		}
-		got, err := json.Marshal(read.plain())
+		got, err := json.Marshal(read.content)
 		if err != nil || string(got) != string(want) {
 			t.Fatalf("%v: %s", err, cmp.Diff(string(want), string(got)))
 		}
@@ -281,7 +281,7 @@ func TestParse_DeepNesting_IsRejected(t *testing.T) {
 	const operation = "operationType: MergePatch\nkind: ConfigMap\nname: a\nspec: "
 	for name, file := range map[string]string{
 		"JSON": strings.Repeat("[", MostBytes), "JSON objects": strings.Repeat(`{"a":`, MostBytes/5), "an alias in itself": operation + "&a {b: *a}",
-		"JSON in a text": operation + "'" + strings.Repeat("[", MostBytes/2) + "'",
+		"JSON in a text": operation + "'" + strings.Repeat("[", mostMarks/2) + "'",
 	} {
 		if _, err := Parse([]byte(file)); err == nil || !strings.Contains(err.Error(), "nested more than 10000 levels deep") {
 			t.Errorf("%s: %.200v", name, err)

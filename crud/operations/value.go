@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package operations
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -13,81 +14,113 @@ import (
 // position is the line and column of a value, counted from 1. Columns are in bytes.
 type position struct{ line, column int }
 
-// value is a value of a JSON or YAML document.
-type value struct {
-	position
-	// scalar is a string, bool, int64, float64 or nil, unless the value is an object or a list.
-	scalar any
-	fields []field // of an object
-	items  []value // of a list
-	kind   kind
+func (p position) compare(other position) int {
+	return cmp.Or(cmp.Compare(p.line, other.line), cmp.Compare(p.column, other.column))
 }
 
-type kind string
+// value is a value of a JSON or YAML document. Its content is as unstructured objects hold it, except that the objects of the outer levels, of which
+// the parser reports positions, are fields.
+type value struct {
+	position
 
-const (
-	scalar kind = "scalar"
-	object kind = "object"
-	list   kind = "list"
-)
+	content any
+}
 
 type field struct {
 	position
+
 	name  string
 	value value
 }
 
-// fieldNames are those of the fields of an object so far.
-type fieldNames map[string]position
+// fields are those of an object.
+type fields map[string]field
 
-// add returns an error if the object has a field of that name already, of which readers would keep an arbitrary one.
-func (n fieldNames) add(f field) error {
-	if before, ok := n[f.name]; ok {
-		return &positioned{f.position, fmt.Sprintf("%s is set already at %d:%d", f.name, before.line, before.column)}
+// outerLevels are an operation and its preconditions, or a header and its options.
+const outerLevels = 2
+
+// below returns the number of outer levels in a field: none in a specification, which has the most values.
+func below(outer int, name string) int {
+	if _, isSpec := specNames[name]; isSpec || name == specField {
+		return 0
 	}
-	n[f.name] = f.position
+	return max(outer-1, 0)
+}
+
+// builder collects the fields of an object.
+type builder struct {
+	own   map[string]position // of the fields that it does not merge from others
+	outer fields
+	inner map[string]any
+}
+
+func newBuilder(outer int) *builder {
+	if outer > 0 {
+		return &builder{own: map[string]position{}, outer: fields{}}
+	}
+	return &builder{own: map[string]position{}, inner: map[string]any{}}
+}
+
+func (b *builder) content() any {
+	if b.outer != nil {
+		return b.outer
+	}
+	return b.inner
+}
+
+const (
+	// mostLevels bounds the nesting of values, as encoding/json does. Without a bound, an alias of YAML within itself has no end.
+	mostLevels = 10_000
+	// mostValues bounds the memory of a file, of which a value needs about 40 bytes. An object or a document counts as objectValues of them,
+	// and a scalar that kubectl has to resolve as resolvedValues.
+	mostValues, objectValues, resolvedValues = 2_000_000, 8, 32
+)
+
+// room counts what the values of a file need.
+type room struct{ values, bytes, levels int }
+
+// take returns an error if there is no room for a value with a text.
+func (r *room) take(at position, values int, text string) error {
+	r.values += values
+	r.bytes += len(text)
+	switch {
+	case r.levels > mostLevels:
+		return &positioned{at, fmt.Sprintf("values are nested more than %d levels deep", mostLevels)}
+	case r.values > mostValues:
+		return &positioned{at, fmt.Sprintf("the file has more than %d values, of which an object counts as %d: split it", mostValues, objectValues)}
+	case r.bytes > MostBytes:
+		return &positioned{at, fmt.Sprintf("the texts of the file have more than %d bytes, since aliases repeat them", MostBytes)}
+	}
 	return nil
 }
 
-// mostLevels bounds the nesting of values, as encoding/json does. Without a bound, an alias of YAML within itself has no end.
-const mostLevels = 10_000
-
-func tooDeep(at position) error {
-	return &positioned{at, fmt.Sprintf("values are nested more than %d levels deep", mostLevels)}
-}
-
-// plain returns the value as unstructured objects hold it.
-func (v value) plain() any {
-	switch v.kind {
-	case object:
-		fields := make(map[string]any, len(v.fields))
-		for _, f := range v.fields {
-			fields[f.name] = f.value.plain()
-		}
-		return fields
-	case list:
-		items := make([]any, len(v.items))
-		for i, item := range v.items {
-			items[i] = item.plain()
-		}
-		return items
-	default:
-		return v.scalar
+// add returns an error if the object has a field of that name already, of which readers would keep an arbitrary one.
+func (r *room) add(to *builder, f field) error {
+	if before, ok := to.own[f.name]; ok {
+		return &positioned{f.position, fmt.Sprintf("%s is set already at %d:%d", f.name, before.line, before.column)}
 	}
+	to.own[f.name] = f.position
+	if to.outer != nil {
+		to.outer[f.name] = f
+		return r.take(f.position, objectValues, f.name)
+	}
+	to.inner[f.name] = f.value.content
+	return r.take(f.position, 2, f.name)
 }
 
 // describe names the type of the value for errors, without its content.
 func (v value) describe() string {
-	if v.kind != scalar {
-		return "a " + string(v.kind)
-	}
-	switch v.scalar.(type) {
+	switch v.content.(type) {
 	case nil:
 		return "null"
 	case string:
 		return "a string"
 	case bool:
 		return "a boolean"
+	case fields, map[string]any:
+		return "an object"
+	case []any:
+		return "a list"
 	}
 	return "a number"
 }
@@ -127,6 +160,7 @@ const mostFaults = 10
 
 // faults collects those of a file.
 type faults struct {
+	room      *room
 	found     []Fault
 	operation int
 }

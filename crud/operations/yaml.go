@@ -10,35 +10,71 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 	kubernetesyaml "sigs.k8s.io/yaml"
 )
 
-// mostNodes bounds the values of a file, of which aliases can make many from few bytes.
-const mostNodes = 1_000_000
+// mostMarks bounds the characters that may begin the values of a YAML document. Its library returns the nodes of a whole document, each of which
+// needs 200 bytes, and there are at most three for each such character.
+const mostMarks = 250_000
+
+// dense returns the position at which a document has more than mostMarks.
+func dense(content []byte) (at position, found bool) {
+	at, marks := position{1, 1}, 0
+	for i, c := range content {
+		switch next := content[min(i+1, len(content)-1)]; {
+		case c == '\n':
+			if at.line++; bytes.HasPrefix(content[i+1:], []byte("---\n")) || bytes.HasPrefix(content[i+1:], []byte("--- ")) {
+				marks = 0
+			}
+		case c == ',', c == '[', c == '{', (c == '-' || c == ':' || c == '?') && (next <= ' ' || next >= utf8.RuneSelf || next == ','):
+			marks++
+		}
+		if marks > mostMarks {
+			return at, true
+		}
+	}
+	return at, false
+}
 
 // yamlReader reads the documents of a YAML stream.
 type yamlReader struct {
-	decoder      *yaml.Decoder
-	nodes, depth int
+	*room
+
+	decoder *yaml.Decoder
+	items   []*yaml.Node // of a list of documents
+	known   map[string]any
+	err     error
 }
 
-func newYAMLReader(content []byte) *yamlReader {
-	return &yamlReader{decoder: yaml.NewDecoder(bytes.NewReader(content))}
+func newYAMLReader(content []byte, of *room) *yamlReader {
+	r := &yamlReader{room: of, decoder: yaml.NewDecoder(bytes.NewReader(content)), known: map[string]any{}}
+	if at, found := dense(content); found {
+		r.err = &positioned{at, fmt.Sprintf("the document has more than %d commas, brackets, colons and dashes: split it by ---, or write JSON", mostMarks)}
+	}
+	return r
 }
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(?s:(.*))$`)
 
 // read returns the next document, and io.EOF after the last one. A document without a value is left out.
-func (r *yamlReader) read() (value, error) {
-	for {
+func (r *yamlReader) read(outer int) (value, error) {
+	for r.err == nil {
+		if len(r.items) > 0 {
+			item := r.items[0]
+			r.items = r.items[1:]
+			return r.convert(item, outer)
+		}
 		var node yaml.Node
 		err := r.decoder.Decode(&node)
+		r.err = r.take(position{max(1, node.Line), 1}, objectValues, "")
 		if errors.Is(err, io.EOF) {
 			return value{}, io.EOF
 		}
@@ -56,109 +92,149 @@ func (r *yamlReader) read() (value, error) {
 		if len(node.Content) != 1 || node.Content[0].Tag == "!!null" {
 			continue
 		}
-		return r.convert(node.Content[0])
+		if r.items = node.Content; outer == outerLevels && r.items[0].Kind == yaml.SequenceNode {
+			r.items = r.items[0].Content
+		}
 	}
+	return value{}, r.err
 }
 
-func (r *yamlReader) convert(node *yaml.Node) (value, error) {
+func (r *yamlReader) convert(node *yaml.Node, outer int) (value, error) {
 	at := position{node.Line, node.Column}
-	if r.nodes++; r.nodes > mostNodes {
-		return value{}, &positioned{at, fmt.Sprintf("the file has more than %d values", mostNodes)}
+	r.levels++
+	defer func() { r.levels-- }()
+	weight, text := 1, ""
+	switch node.Kind {
+	case yaml.MappingNode:
+		weight = objectValues
+	case yaml.ScalarNode:
+		text = node.Value
 	}
-	if r.depth++; r.depth > mostLevels {
-		return value{}, tooDeep(at)
+	if err := r.take(at, weight, text); err != nil {
+		return value{}, err
 	}
-	defer func() { r.depth-- }()
+	var content any
+	var err error
 	switch node.Kind {
 	case yaml.AliasNode:
-		return r.convert(node.Alias)
+		return r.convert(node.Alias, outer)
 	case yaml.MappingNode:
-		return r.object(node)
+		content, err = r.object(node, outer)
 	case yaml.SequenceNode:
-		result := value{position: at, kind: list}
-		for _, item := range node.Content {
-			inner, err := r.convert(item)
-			if err != nil {
-				return value{}, err
-			}
-			result.items = append(result.items, inner)
-		}
-		return result, nil
+		content, err = r.list(node)
 	default:
-		content, err := scalarOf(node)
-		if err != nil {
-			return value{}, &positioned{at, err.Error()}
-		}
-		return value{position: at, kind: scalar, scalar: content}, nil
+		content, err = r.scalarOf(node, at)
 	}
+	return value{at, content}, err
 }
 
-// object returns the value of a mapping. As with kubectl, a merge key replaces the fields before it, and fields after it replace merged ones.
-func (r *yamlReader) object(node *yaml.Node) (value, error) {
-	result, set, indexes := value{position: position{node.Line, node.Column}, kind: object}, fieldNames{}, map[string]int{}
-	put := func(f field) {
-		if i, ok := indexes[f.name]; ok {
-			result.fields[i] = f
-			return
+func (r *yamlReader) list(node *yaml.Node) (any, error) {
+	items := []any{}
+	for _, node := range node.Content {
+		item, err := r.convert(node, 0)
+		if err != nil {
+			return nil, err
 		}
-		indexes[f.name] = len(result.fields)
-		result.fields = append(result.fields, f)
+		items = append(items, item.content)
 	}
+	return items, nil
+}
+
+// object returns the fields of a mapping. As with kubectl, a merge key replaces the fields before it, and fields after it replace merged ones.
+func (r *yamlReader) object(node *yaml.Node, outer int) (any, error) {
+	result := newBuilder(outer)
 	for i := 0; i < len(node.Content); i += 2 {
 		key, at := node.Content[i], position{node.Content[i].Line, node.Content[i].Column}
-		inner, err := r.convert(node.Content[i+1])
-		if err != nil {
-			return value{}, err
-		}
 		if key.Tag == "!!merge" {
-			maps := []value{inner}
-			if inner.kind == list {
-				maps = inner.items
-			}
-			for _, merged := range slices.Backward(maps) {
-				if merged.kind != object {
-					return value{}, &positioned{at, "<< needs an object or a list of objects"}
-				}
-				for _, f := range merged.fields {
-					put(f)
-				}
+			if err := r.merge(result, at, node.Content[i+1], outer); err != nil {
+				return nil, err
 			}
 			continue
 		}
-		name, err := nameOf(key)
+		name, err := r.nameOf(key, at)
 		if err != nil {
-			return value{}, &positioned{at, err.Error()}
+			return nil, err
 		}
-		f := field{at, name, inner}
-		if err := set.add(f); err != nil {
-			return value{}, err
+		inner, err := r.convert(node.Content[i+1], below(outer, name))
+		if err == nil {
+			err = r.add(result, field{at, name, inner})
 		}
-		put(f)
+		if err != nil {
+			return nil, err
+		}
 	}
-	return result, nil
+	return result.content(), nil
 }
 
+// merge puts the fields of an object, or of a list of objects, of which the first ones have precedence.
+func (r *yamlReader) merge(into *builder, at position, node *yaml.Node, outer int) error {
+	if node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	nodes := []*yaml.Node{node}
+	if node.Kind == yaml.SequenceNode {
+		nodes = node.Content
+	}
+	for _, node := range slices.Backward(nodes) {
+		merged, err := r.convert(node, outer)
+		if err != nil {
+			return err
+		}
+		switch from := merged.content.(type) {
+		case fields:
+			maps.Copy(into.outer, from)
+		case map[string]any:
+			maps.Copy(into.inner, from)
+		default:
+			return &positioned{at, "<< needs an object or a list of objects"}
+		}
+	}
+	return nil
+}
+
+// resolve returns the value of a document that kubectl reads from YAML, or errNoJSON. That is expensive, so that the result is kept.
+func (r *yamlReader) resolve(document string, at position) (any, error) {
+	if content, ok := r.known[document]; ok {
+		return content, nil
+	}
+	if err := r.take(at, resolvedValues, ""); err != nil {
+		return nil, err
+	}
+	encoded, err := kubernetesyaml.YAMLToJSON([]byte(document))
+	if err != nil {
+		return nil, errNoJSON
+	}
+	resolved, err := newJSONReader(encoded, &room{}).read(0)
+	if err == nil {
+		r.known[document] = resolved.content
+	}
+	return resolved.content, err
+}
+
+var errNoJSON = errors.New("the value has no form in JSON")
+
 // nameOf returns the name that kubectl reads from a key: yes is the name true, and 0x10 the name 16.
-func nameOf(key *yaml.Node) (string, error) {
+func (r *yamlReader) nameOf(key *yaml.Node, at position) (string, error) {
 	if key.Kind == yaml.AliasNode {
 		key = key.Alias
 	}
 	if key.Kind != yaml.ScalarNode {
-		return "", errors.New("a key must be a string")
+		return "", &positioned{at, "a key must be a string"}
 	}
-	text, plain := textOf(key)
-	if !plain {
+	text, derived := textOf(key)
+	if !derived {
 		return text, nil
 	}
-	encoded, err := kubernetesyaml.YAMLToJSON([]byte("? " + text + "\n: 0"))
-	if err != nil {
-		return "", fmt.Errorf("a key must be a string, not %s", key.Value)
+	resolved, err := r.resolve("? "+text+"\n: 0", at)
+	if errors.Is(err, errNoJSON) {
+		return "", &positioned{at, "a key must be a string, not " + key.Value}
 	}
-	named, err := newJSONReader(encoded).read()
-	if err != nil || len(named.fields) != 1 {
-		return key.Value, nil //nolint:nilerr // a text that means something else without its context
+	if names, _ := resolved.(map[string]any); len(names) == 1 {
+		for name := range names {
+			return name, nil
+		}
 	}
-	return named.fields[0].name, nil
+	return key.Value, err // a text that means something else without its context
 }
 
 // textOf returns the text of a scalar, and whether it is one whose type YAML derives from the text or a tag, which the text then contains.
@@ -174,22 +250,31 @@ func textOf(node *yaml.Node) (text string, derived bool) {
 var notText = regexp.MustCompile(`^(~|[yYnNtTfFoO][a-zA-Z]{0,4}|[-+.0-9<].*)?$`)
 
 // scalarOf returns the value that kubectl reads: it resolves scalars as YAML 1.1 does, whereas the reader, which has positions, follows YAML 1.2.
-func scalarOf(node *yaml.Node) (any, error) {
+func (r *yamlReader) scalarOf(node *yaml.Node, at position) (any, error) {
 	text, derived := textOf(node)
+	if integer, err := strconv.ParseInt(text, 10, 64); derived && err == nil && strconv.FormatInt(integer, 10) == text {
+		return integer, nil
+	}
 	if !derived {
 		return text, nil
 	}
-	encoded, err := kubernetesyaml.YAMLToJSON([]byte("- " + text))
-	if err != nil {
-		return nil, errors.New("the value has no form in JSON: quote it if it is a text")
+	resolved, err := r.resolve("- "+text, at)
+	switch _, isPositioned := errors.AsType[*positioned](err); {
+	case errors.Is(err, errNoJSON):
+		return nil, &positioned{at, errNoJSON.Error() + ": quote it if it is a text"}
+	case isPositioned:
+		return nil, err
 	}
-	items, err := newJSONReader(encoded).read()
-	if err != nil {
-		return nil, errors.New("the integer has more than 64 bits")
-	}
-	content := items.items[0]
-	if _, isText := content.scalar.(string); content.kind != scalar || isText && text == node.Value {
+	items, _ := resolved.([]any) // as the document
+	switch content := items[0].(type) {
+	case map[string]any, []any:
 		return node.Value, nil // the text means something else without its context
+	case string:
+		if text == node.Value {
+			return node.Value, nil
+		}
+		return content, nil
+	default:
+		return content, nil
 	}
-	return content.scalar, nil
 }
