@@ -66,7 +66,7 @@ var (
 			`unable to create new content in namespace [\w.-]+ because it is being terminated`,
 		}, "|") + ")",
 		`Operation cannot be fulfilled on [\w.]+ "[^"]*": (?:` + strings.Join([]string{
-			`the object has been modified(?:; please apply your changes to the latest version and \w+ \w+)?`,
+			`the object has been modified(?:; please apply your changes to the latest version and try again)?`,
 			`Precondition failed: UID in precondition: [\w-]*, UID in object meta: [\w-]*`,
 			`the (?:UID|ResourceVersion) in the precondition \([\w-]*\) does not match the (?:UID|ResourceVersion) in record \([\w-]*\)`,
 		}, "|") + ")",
@@ -77,10 +77,10 @@ var (
 		`Timeout: request did not complete within requested timeout`,
 		`Too many requests`,
 		`an error on the server`,
-		`the server (?:is currently unable to handle the request|has received too many requests(?: and has \w+ us to \w+ \w+ later)?|` +
+		`the server (?:is currently unable to handle the request|has received too many requests(?: and has asked us to try again later)?|` +
 			`was unable to return a response in the time allotted, but may still be processing the request|reported a conflict|` +
 			`could not find the requested resource|rejected our request (?:for an unknown reason|due to an error in our request)|` +
-			`has \w+ for the client to provide credentials|responded with the status code \d+)`,
+			`has asked for the client to provide credentials|responded with the status code \d+)`,
 		`Request entity too large: limit is \d+`,
 		`etcdserver: request is too large`,
 		`Unauthorized`,

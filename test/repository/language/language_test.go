@@ -54,7 +54,8 @@ func TestTexts_File_ReturnsTextsWithKindAndLine(t *testing.T) {
 	}{
 		"a_test.go": {
 			"// Package a is one.\npackage a\n\nimport \"fmt\"\n\n// X is\n// two.\ntype X struct {\n\t// A field.\n\tA int `json:\"a\"` // behind\n}\n\n" +
-				"func TestX(t *testing.T) {\n\t/* in\n\tside */\n\tfmt.Print(\"text\")\n}\n",
+				"func TestX(t *testing.T) {\n\t/* in\n\tside */\n\tfmt.Print(\"text\")\n" +
+				"\tregexp.MustCompile(`one` + join(`two`))\n}\n",
 			[]string{
 				`doc 1 "Package a is one."`, `doc 6 "X is\ntwo."`, `doc 9 "A field."`, `comment 10 "behind"`, `name 13 "TestX"`, `comment 14 "in\n\tside "`,
 				`literal 16 "\"text\""`,

@@ -10,6 +10,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -41,7 +42,8 @@ var hash = regexp.MustCompile(`(?m)^[ \t]*@?#+`)
 
 func blankLine(text string) string { return strings.Repeat(" ", len(text)) }
 
-// goTexts returns comments, string literals, and the names of tests of a Go file.
+// goTexts returns comments, string literals, and the names of tests of a Go file. Tags are no texts, nor are regular expressions, which match those of
+// others.
 func goTexts(name, content string) ([]Text, error) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, name, content, parser.ParseComments|parser.SkipObjectResolution)
@@ -52,8 +54,11 @@ func goTexts(name, content string) ([]Text, error) {
 	add := func(kind Kind, node ast.Node, content string) {
 		texts = append(texts, Text{kind, files.Position(node.Pos()).Line, content})
 	}
-	docs, tags := map[*ast.CommentGroup]bool{file.Doc: true}, map[*ast.BasicLit]bool{}
+	docs, skipped := map[*ast.CommentGroup]bool{file.Doc: true}, map[ast.Node]bool{}
 	ast.Inspect(file, func(node ast.Node) bool {
+		if skipped[node] {
+			return false
+		}
 		switch node := node.(type) {
 		case *ast.ImportSpec:
 			docs[node.Doc] = true
@@ -70,9 +75,13 @@ func goTexts(name, content string) ([]Text, error) {
 		case *ast.ValueSpec:
 			docs[node.Doc] = true
 		case *ast.Field:
-			docs[node.Doc], tags[node.Tag] = true, true
+			docs[node.Doc], skipped[node.Tag] = true, true
+		case *ast.CallExpr:
+			for _, argument := range node.Args {
+				skipped[argument] = types.ExprString(node.Fun) == "regexp.MustCompile"
+			}
 		case *ast.BasicLit:
-			if node.Kind == token.STRING && !tags[node] {
+			if node.Kind == token.STRING {
 				add(Literal, node, node.Value)
 			}
 		}
