@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 )
 
@@ -18,7 +19,8 @@ var errNoNamespaces = errors.New("each image runs in a separate root folder, for
 	"(sysctl user.max_user_namespaces > 0, kernel.apparmor_restrict_unprivileged_userns=0), or run this as root")
 
 // CheckPods returns an error if this user cannot run Pods in separate root folders. Without them a program of an image does not find its files.
-func CheckPods() error {
+// It tries that once per process.
+var CheckPods = sync.OnceValue(func() error {
 	if os.Geteuid() == 0 {
 		return nil
 	}
@@ -30,7 +32,7 @@ func CheckPods() error {
 		return fmt.Errorf("%w: %w", errNoNamespaces, err)
 	}
 	return nil
-}
+})
 
 // becomeRoot has a process of an ordinary user be the root of a user namespace, in which it may mount and change the root folder.
 func becomeRoot(attributes *syscall.SysProcAttr) {
