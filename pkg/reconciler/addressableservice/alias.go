@@ -47,10 +47,7 @@ func planAlias(cfg *config.Addressable, as *v1.AddressableService) (*corev1.Serv
 			Labels:      map[string]string{samples.AliasOwnerUIDLabelKey: string(as.UID)},
 			Annotations: map[string]string{samples.AliasOwnerAnnotationKey: keyOf(as).String()},
 		},
-		Spec: corev1.ServiceSpec{
-			Type:         corev1.ServiceTypeExternalName,
-			ExternalName: host,
-		},
+		Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: host},
 	}, nil
 }
 
@@ -72,10 +69,8 @@ func ownerOf(service *corev1.Service) (types.NamespacedName, bool) {
 // correctAlias returns the existing alias with our fields set, and whether they were set already. Labels and annotations of others stay.
 func correctAlias(existing, wanted *corev1.Service) (*corev1.Service, bool) {
 	const owner, uid = samples.AliasOwnerAnnotationKey, samples.AliasOwnerUIDLabelKey
-	if existing.Spec.Type == wanted.Spec.Type &&
-		existing.Spec.ExternalName == wanted.Spec.ExternalName &&
-		existing.Annotations[owner] == wanted.Annotations[owner] &&
-		existing.Labels[uid] == wanted.Labels[uid] {
+	if existing.Spec.Type == wanted.Spec.Type && existing.Spec.ExternalName == wanted.Spec.ExternalName &&
+		existing.Annotations[owner] == wanted.Annotations[owner] && existing.Labels[uid] == wanted.Labels[uid] {
 		return existing, true
 	}
 	corrected := existing.DeepCopy()
@@ -85,9 +80,8 @@ func correctAlias(existing, wanted *corev1.Service) (*corev1.Service, bool) {
 	return corrected, false
 }
 
-// reconcileAlias publishes the address as spec.publish requests. An alias is deleted only once it is no
-// longer requested, and a former name only once the new one is published: another object may take a
-// free name at once, and keep it.
+// reconcileAlias publishes the address as spec.publish requests. An alias is deleted only once it is no longer requested, and a former name
+// only once the new one is published: another object may take a free name at once, and keep it.
 func (r *Reconciler) reconcileAlias(ctx context.Context, as *v1.AddressableService) *failures.Failure {
 	wanted, p := planAlias(config.FromContextOrDefaults(ctx), as)
 	if recorded := as.Status.Directories(); wanted != nil && r.watched(wanted.Namespace) && !slices.Contains(recorded, wanted.Namespace) {
@@ -152,7 +146,10 @@ func (r *Reconciler) writeAlias(ctx context.Context, as *v1.AddressableService, 
 			return p
 		}
 	case err == nil && !owns(as, existing):
-		return aliasTaken(existing)
+		if owner, ok := ownerOf(existing); ok {
+			return failures.Newf(v1.ReasonAliasTaken, "the alias %q is published by AddressableService %s", existing.Name, owner)
+		}
+		return failures.Newf(v1.ReasonAliasTaken, "Service %s/%s exists and was not made by this operator", existing.Namespace, existing.Name)
 	case err == nil:
 		if corrected, ok := correctAlias(existing, wanted); !ok {
 			_, err = client.Update(ctx, corrected, metav1.UpdateOptions{})
@@ -229,26 +226,18 @@ func (r *Reconciler) removeEveryAlias(ctx context.Context, as *v1.AddressableSer
 	return r.removeAliases(ctx, aliases)
 }
 
+// removeAliases deletes aliases, unless they have changed since they were looked at. Those in a terminating namespace are deleted with it.
 func (r *Reconciler) removeAliases(ctx context.Context, aliases []*corev1.Service) error {
 	for _, alias := range aliases {
-		if err := r.removeAlias(ctx, alias); err != nil {
-			return err
+		if namespace, err := r.namespaces.Get(alias.Namespace); err == nil && isTerminating(namespace) {
+			continue
 		}
-	}
-	return nil
-}
-
-// removeAlias deletes one alias, unless it has changed since it was looked at. An alias in a terminating namespace is deleted with the
-// namespace.
-func (r *Reconciler) removeAlias(ctx context.Context, alias *corev1.Service) error {
-	if namespace, err := r.namespaces.Get(alias.Namespace); err == nil && isTerminating(namespace) {
-		return nil
-	}
-	err := r.kube.CoreV1().Services(alias.Namespace).Delete(ctx, alias.Name, metav1.DeleteOptions{
-		Preconditions: &metav1.Preconditions{UID: &alias.UID, ResourceVersion: &alias.ResourceVersion},
-	})
-	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("deleting alias %s/%s: %w", alias.Namespace, alias.Name, err)
+		err := r.kube.CoreV1().Services(alias.Namespace).Delete(ctx, alias.Name, metav1.DeleteOptions{
+			Preconditions: &metav1.Preconditions{UID: &alias.UID, ResourceVersion: &alias.ResourceVersion},
+		})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("deleting alias %s/%s: %w", alias.Namespace, alias.Name, err)
+		}
 	}
 	return nil
 }
@@ -256,11 +245,4 @@ func (r *Reconciler) removeAlias(ctx context.Context, alias *corev1.Service) err
 // cachedAliases returns the aliases of an object in a directory. Services of other namespaces may claim to be aliases.
 func (r *Reconciler) cachedAliases(directory string, owner types.NamespacedName) []*corev1.Service {
 	return r.aliases.ByIndex(aliasesByOwner, inDirectory(directory, owner))
-}
-
-func aliasTaken(existing *corev1.Service) *failures.Failure {
-	if owner, ok := ownerOf(existing); ok {
-		return failures.Newf(v1.ReasonAliasTaken, "the alias %q is published by AddressableService %s", existing.Name, owner)
-	}
-	return failures.Newf(v1.ReasonAliasTaken, "Service %s/%s exists and was not made by this operator", existing.Namespace, existing.Name)
 }
