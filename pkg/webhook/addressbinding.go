@@ -32,13 +32,13 @@ import (
 	"knative.dev/pkg/reconciler"
 	"knative.dev/pkg/system"
 	"knative.dev/pkg/webhook"
-	certresources "knative.dev/pkg/webhook/certificates/resources"
 
 	"github.com/mallard-dev/mallard/observe"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
 	addressbindinginformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressbinding"
 	samplesv1listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
+	"github.com/mallard-dev/mallard/runtime/certificates"
 	"github.com/mallard-dev/mallard/runtime/restmapping"
 )
 
@@ -129,18 +129,9 @@ func (b *bindingAdmission) Reconcile(ctx context.Context, key string) error {
 	if err != nil {
 		return fmt.Errorf("reading the webhook configuration of bindings: %w", err)
 	}
-	secret, err := b.secrets.Get(b.secretName)
-	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("reading the secret of the certificate: %w", err)
-	}
-	var ca []byte
-	if err == nil {
-		ca = secret.Data[certresources.CACert]
-	}
-	if len(ca) == 0 {
-		// With rules and without a CA every request would fail. The event of the Secret enqueues the configuration.
-		logger.Infow("There is no CA yet", "secret", b.secretName)
-		return nil
+	ca, ok := certificates.CA(ctx, b.secrets, b.secretName)
+	if !ok {
+		return nil // with rules and without a CA every request would fail
 	}
 	rules, err := b.rules()
 	if err != nil {

@@ -62,14 +62,14 @@ func NewDefaultingController(ctx context.Context, cmw configmap.Watcher) *contro
 	store.WatchConfigs(cmw)
 	impl := defaulting.NewAdmissionController(ctx, DefaultingName, "/defaulting", nil, nil, false,
 		admitted[apis.Defaultable](served, defaulting.Callback{}))
-	return admission.Default(impl, newObject, store.ToContext)
+	return await(ctx, admission.Default(impl, newObject, store.ToContext))
 }
 
 // NewValidationController serves the validation of the samples. It rejects objects that an older version could not represent.
 func NewValidationController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	impl := validation.NewAdmissionController(ctx, ValidationName, "/validation", nil, nil, false,
 		admitted[apis.Validatable](served, validation.NewCallback(nil, webhook.Create, webhook.Update)))
-	return admission.Validate(impl, newObject, withOlderVersions)
+	return await(ctx, admission.Validate(impl, newObject, withOlderVersions))
 }
 
 func newObject(gvk schema.GroupVersionKind) any {
@@ -83,6 +83,11 @@ func newObject(gvk schema.GroupVersionKind) any {
 // NewConfigValidationController returns a constructor. It serves the validation of every ConfigMap that has a parser.
 func NewConfigValidationController(parsers process.Parsers) injection.ControllerConstructor {
 	return func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-		return configmaps.NewAdmissionController(ctx, ConfigValidationName, "/config-validation", configmap.Constructors(parsers))
+		return await(ctx, configmaps.NewAdmissionController(ctx, ConfigValidationName, "/config-validation", configmap.Constructors(parsers)))
 	}
+}
+
+// await keeps a reconciler of knative.dev/pkg from failing before NewCertificateController has written the CA that it copies.
+func await(ctx context.Context, impl *controller.Impl) *controller.Impl {
+	return certificates.Await(ctx, secretinformer.Get(ctx).Lister(), impl)
 }

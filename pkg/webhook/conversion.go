@@ -21,7 +21,7 @@ import (
 
 // NewConversionController converts objects between the versions of their kind, without setting defaults.
 func NewConversionController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	return knativeconversion.NewConversionController(ctx, "/conversion", served.conversions(), knative.WithConverting)
+	return await(ctx, knativeconversion.NewConversionController(ctx, "/conversion", served.conversions(), knative.WithConverting))
 }
 
 // convertible is implemented by every version of a kind that has several.

@@ -25,7 +25,6 @@ import (
 	"knative.dev/pkg/reconciler"
 	"knative.dev/pkg/system"
 	"knative.dev/pkg/webhook"
-	certresources "knative.dev/pkg/webhook/certificates/resources"
 
 	"github.com/mallard-dev/mallard/runtime/certificates"
 )
@@ -81,18 +80,9 @@ func (r *registrar) Reconcile(ctx context.Context, key string) error {
 	if !r.IsLeaderFor(r.secret) {
 		return controller.NewSkipKey(key)
 	}
-	secret, err := r.informers.Secrets.Lister().Secrets(r.secret.Namespace).Get(r.secret.Name)
-	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("reading the secret of the certificate: %w", err)
-	}
-	var ca []byte
-	if err == nil {
-		ca = secret.Data[certresources.CACert]
-	}
-	if len(ca) == 0 {
-		// Without a CA every request would fail. The event of the Secret enqueues the configurations.
-		logging.FromContext(ctx).Infow("There is no CA yet", "secret", r.secret.Name)
-		return nil
+	ca, ok := certificates.CA(ctx, r.informers.Secrets.Lister().Secrets(r.secret.Namespace), r.secret.Name)
+	if !ok {
+		return nil // without a CA every request would fail
 	}
 	client := r.client.AdmissionregistrationV1()
 	return errors.Join(

@@ -94,7 +94,10 @@ func run(m *testing.M, options []Option) int {
 		os.Exit(1)
 	})
 	shared = env
-	started := env.logs()
+	var others map[string][]string
+	if env.attached {
+		others = env.logs() // of suites that have ended
+	}
 	stdout, stderr := record(&os.Stdout), record(&os.Stderr)
 	code := m.Run()
 	texts := map[string]string{"the standard output": stdout(), "the standard error": stderr()}
@@ -105,7 +108,7 @@ func run(m *testing.M, options []Option) int {
 		// The other goroutine is about to exit.
 		select {}
 	}
-	err = env.checkErrors(started)
+	err = env.checkErrors(others)
 	if code == 0 { // a test that fails may print what it has found
 		err = errors.Join(err, env.search(context.Background(), texts))
 	}
