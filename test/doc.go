@@ -24,9 +24,9 @@ SPDX-License-Identifier: Apache-2.0
 // # Errors in the logs
 //
 // A suite fails if the operator has logged an error that no test declares with [harness.Env.ExpectErrors]. Each failed reconciliation is one. A line
-// belongs to the suite whose namespace it contains; in an environment that the suite has started, all lines do, also those before its first test. Environments of single tests,
-// [harness.Own], are not searched, since these tests disturb the operator. What happens in the normal life of objects is no error: a conflict, an
-// object or a namespace that is deleted concurrently, a used-up quota.
+// belongs to the suite whose namespace it contains; in an environment that the suite has started, all lines do, also those before its first test. One
+// of a single test, [harness.Own], fails that test. What happens in the normal life of objects is no error: a conflict, an object or a namespace that
+// is deleted concurrently, a used-up quota.
 //
 // # Separate environments
 //

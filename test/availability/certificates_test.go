@@ -31,6 +31,9 @@ import (
 
 const secretName = "webhook-certs"
 
+// unreachable is the report of the webhook about an invalid Secret or configuration.
+const unreachable = "The API server can no longer call every webhook"
+
 // certificate is the data of the secret with a certificate that is good for as long.
 func certificate(t *testing.T, env *harness.Env, service string, lifetime time.Duration) map[string][]byte {
 	t.Helper()
@@ -159,6 +162,7 @@ func TestCertificate_NearExpiry_IsReplacedWithoutAFailedRequest(t *testing.T) {
 func TestCertificate_SecretCorrupted_IsRestored(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 2), harness.WithReplicas("controller", 1))
+	env.ExpectErrors(t, unreachable)
 	ns := env.Namespace(t)
 	good := certificate(t, env, "webhook", 48*time.Hour)
 	for name, data := range map[string]map[string][]byte{
@@ -188,10 +192,11 @@ func TestCertificate_SecretCorrupted_IsRestored(t *testing.T) {
 func TestCertificate_WebhookConfigurationDeleted_OthersKeepWorking(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 1), harness.WithReplicas("controller", 1))
+	env.ExpectErrors(t, unreachable, `\"config.webhook.samples.knative.dev\" not found`)
 	ns := env.Namespace(t)
 	env.Kubectl(t, "delete", "validatingwebhookconfiguration", "config.webhook.samples.knative.dev")
 	harness.Eventually(t, "it is reported", func(context.Context) error {
-		if log := env.Process(t, "webhook").Log(t); !strings.Contains(log, "The API server can no longer call every webhook") {
+		if log := env.Process(t, "webhook").Log(t); !strings.Contains(log, unreachable) {
 			return errors.New("nothing is said of it")
 		}
 		return nil
@@ -208,4 +213,43 @@ func TestCertificate_WebhookConfigurationDeleted_OthersKeepWorking(t *testing.T)
 	l.awaitMore(t, 100)
 	l.end(t)
 	env.Apply(t, ns, fixtures.Target+"---"+subject)
+}
+
+func TestCertificate_SecretDeleted_OldOneIsServedUntilConfigIsApplied(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithReplicas("webhook", 2), harness.WithReplicas("controller", 1))
+	env.ExpectErrors(t, unreachable)
+	ns := env.Namespace(t)
+	secrets := env.Kube.CoreV1().Secrets(env.SystemNamespace)
+	old, err := secrets.Get(t.Context(), secretName, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := secrets.Delete(t.Context(), secretName, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"webhook", "webhook-1"} {
+		harness.Eventually(t, name+" reports it", func(context.Context) error {
+			if !strings.Contains(env.Process(t, name).Log(t), "apply config/ again if it does not exist") {
+				return errors.New("nothing is said of it")
+			}
+			return nil
+		})
+	}
+	l := startLoad(t, env)
+	l.awaitMore(t, 400)
+	l.end(t)
+
+	env.Kubectl(t, "apply", "-f", "../../config/500-webhook-secret.yaml")
+	harness.Eventually(t, "the Secret has another certificate", func(ctx context.Context) error {
+		secret, err := secrets.Get(ctx, secretName, metav1.GetOptions{})
+		if err == nil && (len(secret.Data) == 0 || bytes.Equal(secret.Data[certresources.ServerCert], old.Data[certresources.ServerCert])) {
+			err = errors.New("it is empty, or has the old one")
+		}
+		return err
+	})
+	harness.Eventually(t, "objects are admitted", func(context.Context) error {
+		_, err := env.TryApply(t, ns, fixtures.Target+"---"+subject)
+		return err
+	})
 }

@@ -20,6 +20,7 @@ import (
 func TestDirectory_Missing_ConditionReportsIt(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
+	env.ExpectErrors(t, "publishing alias knative-samples-directory/") // the permission is deleted with the directory
 	ns := env.Namespace(t)
 	namespaces := harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("namespaces"), Name: directory}
 	env.Delete(t, namespaces)

@@ -8,6 +8,10 @@ SPDX-License-Identifier: Apache-2.0
 package harness_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,6 +34,25 @@ func TestHarness_Requests_AreCounted(t *testing.T) {
 	}
 	if got := since.Of(harness.Matching("apply", "runtimeclasses")).Total(); got != 2 {
 		t.Errorf("got %d applies, want 2 in\n%s", got, since)
+	}
+}
+
+func TestHarness_OwnEnvironment_ErrorsAndCanariesFailTheTest(t *testing.T) {
+	test := &recorded{TB: t}
+	env := harness.Own(test)
+	ns, value := env.Namespace(test), harness.Canary(test)
+	env.Apply(t, ns, fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: it}\ndata: {a: %q}\n", value))
+	env.Kubectl(t, "delete", "validatingwebhookconfiguration", "config.webhook.samples.knative.dev")
+	const message = "The API server can no longer call every webhook"
+	harness.Eventually(t, "an error is logged", func(context.Context) error {
+		if !strings.Contains(env.Process(t, "webhook").Log(t), message) {
+			return errors.New("the log has no such line")
+		}
+		return nil
+	})
+	got := test.end()
+	if len(got) != 1 || !strings.Contains(got[0], message) || !strings.Contains(got[0], "the value of a Secret is in configmaps "+ns+"/it, in clear") {
+		t.Errorf("the errors are %q, want one with the line of the log and the ConfigMap", got)
 	}
 }
 

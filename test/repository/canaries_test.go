@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package repository
 
 import (
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -44,6 +45,35 @@ func TestSuites_ValuesOfSecrets_AreCanaries(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("%q is not found", leak)
+		}
+	}
+}
+
+// A suite that does not end with harness.Main searches nothing. Suites of a fork are the same files. The only Secret of the manifests, which forks and
+// samples have too, is that of the certificate, and the search finds its private key by itself.
+func TestSuites_EachEnvironment_IsSearched(t *testing.T) {
+	ended, uses := map[string]bool{}, map[string]string{}
+	for _, path := range files(t, "test/*_test.go") {
+		content, suite := read(t, path), filepath.Dir(path)
+		if strings.Contains(content, "harness.Main(m") {
+			ended[suite] = true
+		}
+		if strings.Contains(content, "harness.Shared(") {
+			uses[suite] = path
+		}
+	}
+	delete(uses, "test/repository")
+	for suite, path := range uses {
+		if !ended[suite] {
+			t.Errorf("%s: the suite needs a TestMain that calls harness.Main", path)
+		}
+	}
+	if len(uses) == 0 {
+		t.Error("no suite was found")
+	}
+	for _, path := range files(t, "config/*.yaml", "samples/*.yaml", "kustomize/*.yaml", "post-install/*.yaml") {
+		if content := read(t, path); regexp.MustCompile(`(?m)^kind: Secret$`).MatchString(content) && regexp.MustCompile(`(?m)^(stringData|data):`).MatchString(content) {
+			t.Errorf("%s: a Secret has a value, which no test searches for", path)
 		}
 	}
 }

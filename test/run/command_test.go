@@ -48,6 +48,7 @@ func TestRun_InterruptDuringACommand_StopsBoth(t *testing.T) {
 
 var exported = regexp.MustCompile(`export KUBECONFIG=(\S+)`)
 
+// The end of the suite searches the logs of make run, which has applied the samples, for the private key of the webhook.
 func TestMakeRun_Running_SuiteSharesIt(t *testing.T) {
 	t.Parallel()
 	p := startCommand(t, nil, "make", "run")

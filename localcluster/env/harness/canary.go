@@ -38,7 +38,8 @@ import (
 var canaries sync.Map // of strings
 
 // Canary returns a random value for a Secret, which must not be anywhere else: the end of the test searches all other objects of the shared environment
-// for it, and the end of the suite what the tests print, the logs and the metrics of the operator's processes, and what Search adds.
+// for it, and those of an environment that it has started with [Own], and the end of the suite what the tests print, the logs and the metrics of the
+// operator's processes, and what Search adds.
 func Canary(t testing.TB) string {
 	t.Helper()
 	value := "canary-" + utilrand.String(20) + "+<&%" // which JSON and URLs escape
@@ -80,16 +81,28 @@ func Leaked(text, value string) string {
 	return ""
 }
 
-// search searches the logs and the metrics of the operator's processes and other texts for all canaries.
+// search searches the logs and the metrics of the operator's processes and other texts for all canaries, and for private keys in the operator's Secrets.
 func (e *Env) search(ctx context.Context, others map[string]string) error {
-	if len(maps.Collect(canaries.Range)) == 0 {
+	ctx, cancel := context.WithTimeout(ctx, Deadline)
+	defer cancel()
+	values := maps.Collect(canaries.Range)
+	if secrets, err := e.Kube.CoreV1().Secrets(e.SystemNamespace).List(ctx, metav1.ListOptions{}); err == nil {
+		for _, secret := range secrets.Items {
+			for key, value := range secret.Data {
+				if strings.Contains(string(value), "PRIVATE KEY") {
+					values[string(value)] = secret.Name + "/" + key
+				}
+			}
+		}
+	}
+	if len(values) == 0 {
 		return nil // the API server and the processes may have stopped, and nothing can be found
 	}
 	var errs []error
 	in := func(name, text string) {
-		for value, test := range canaries.Range {
+		for value, origin := range values {
 			if form := Leaked(text, value.(string)); form != "" {
-				errs = append(errs, fmt.Errorf("%s: the value of a Secret is in %s, %s", test, name, form))
+				errs = append(errs, fmt.Errorf("%s: the value of a Secret is in %s, %s", origin, name, form))
 			}
 		}
 	}
@@ -121,8 +134,11 @@ func (e *Env) search(ctx context.Context, others map[string]string) error {
 	return errors.Join(errs...)
 }
 
-// searchObjects searches all objects except Secrets for a canary.
-func (e *Env) searchObjects(ctx context.Context, value string) error {
+// searchObjects searches all objects except Secrets for canaries.
+func (e *Env) searchObjects(ctx context.Context, values ...any) error {
+	if len(values) == 0 {
+		return nil
+	}
 	lists, err := e.Kube.Discovery().ServerPreferredResources()
 	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) { // of CRDs that other tests delete
 		return fmt.Errorf("listing the resources: %w", err)
@@ -146,8 +162,12 @@ func (e *Env) searchObjects(ctx context.Context, value string) error {
 				return fmt.Errorf("listing %s: %w", resource, err)
 			}
 			for j := range objects.Items {
-				if form := Leaked(text(&objects.Items[j]), value); form != "" {
-					errs = append(errs, fmt.Errorf("the value of a Secret is in %s %s/%s, %s", resource, objects.Items[j].GetNamespace(), objects.Items[j].GetName(), form))
+				object := &objects.Items[j]
+				content := text(object)
+				for _, value := range values {
+					if form := Leaked(content, value.(string)); form != "" {
+						errs = append(errs, fmt.Errorf("the value of a Secret is in %s %s/%s, %s", resource, object.GetNamespace(), object.GetName(), form))
+					}
 				}
 			}
 		}

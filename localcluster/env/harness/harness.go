@@ -10,8 +10,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -51,6 +53,8 @@ type Env struct {
 	SystemNamespace string
 
 	environment *environment.Env
+	// test is the one that has started the environment with Own.
+	test testing.TB
 	// attached reports whether another program has started the environment, which other suites use at the same time.
 	attached bool
 	auditLog string
@@ -148,18 +152,24 @@ func Shared(t testing.TB) *Env {
 }
 
 // Own starts an environment for one test, which is stopped at its end. The test fails when a process of the operator
-// ended unasked.
+// ended unasked or has logged an error that the test does not declare, or when a [Canary] is where it must not be.
 func Own(t testing.TB, options ...Option) *Env {
 	t.Helper()
 	env, err := start(t.Context(), append(options, Separate()))
 	if err != nil {
 		t.Fatalf("starting an environment: %v", err)
 	}
+	env.test = t
 	t.Cleanup(func() {
 		if t.Failed() {
 			env.dumpProcesses(t, "")
 		}
-		if err := errors.Join(env.search(context.Background(), nil), env.stop()); err != nil {
+		err := env.checkErrors(nil)
+		if !t.Failed() { // a test that fails may leave an API server that does not answer
+			all := slices.Collect(maps.Keys(maps.Collect(canaries.Range)))
+			err = errors.Join(err, env.searchObjects(context.Background(), all...), env.search(context.Background(), nil))
+		}
+		if err := errors.Join(err, env.stop()); err != nil {
 			t.Errorf("stopping an environment: %v", err)
 		}
 	})

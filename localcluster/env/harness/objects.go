@@ -44,6 +44,9 @@ func (e *Env) Namespace(t testing.TB) string {
 		if t.Failed() {
 			e.Dump(t, namespace.Name)
 		}
+		if t == e.test {
+			return // the environment is about to be searched and stopped
+		}
 		// The context of the test is over by now.
 		err := e.Kube.CoreV1().Namespaces().Delete(context.Background(), namespace.Name, metav1.DeleteOptions{})
 		if err != nil && !apierrors.IsNotFound(err) {
