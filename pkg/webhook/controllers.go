@@ -52,7 +52,7 @@ func NewCertificateController(ctx context.Context, _ configmap.Watcher) *control
 
 // Serve serves the webhooks with the certificate that NewCertificateController keeps.
 func Serve(ctx context.Context, webhooks []any) error {
-	return admission.Serve(ctx, secretinformer.Get(ctx).Lister(), webhooks)
+	return admission.Serve(ctx, secretinformer.Get(ctx), webhooks)
 }
 
 // NewDefaultingController serves the defaults of the samples.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
-	corev1listers "k8s.io/client-go/listers/core/v1"
+	corev1informers "k8s.io/client-go/informers/core/v1"
 
 	"knative.dev/pkg/logging"
 	knativetls "knative.dev/pkg/network/tls"
@@ -37,7 +37,7 @@ const (
 // answered. The server of knative.dev/pkg does not end while the API server keeps its connections busy: it waits for a pause in the requests, and
 // is killed with those that it is answering. This one closes each connection with the response to its next request once ctx has ended. Each
 // function of around wraps the handler of knative.dev/pkg.
-func Serve(ctx context.Context, secrets corev1listers.SecretLister, webhooks []any, around ...func(http.Handler) http.Handler) error {
+func Serve(ctx context.Context, secrets corev1informers.SecretInformer, webhooks []any, around ...func(http.Handler) http.Handler) error {
 	options := webhook.GetOptions(ctx)
 	wh, err := webhook.New(ctx, webhooks)
 	if err != nil {
@@ -49,7 +49,10 @@ func Serve(ctx context.Context, secrets corev1listers.SecretLister, webhooks []a
 	if err != nil {
 		return fmt.Errorf("reading the TLS settings from the environment: %w", err)
 	}
-	keys := certificates.NewKeys(secrets.Secrets(system.Namespace()), options.SecretName)
+	keys := certificates.NewKeys(secrets.Lister().Secrets(system.Namespace()), options.SecretName)
+	if err := keys.Follow(secrets.Informer()); err != nil {
+		return err
+	}
 	keys.Configure(config)
 	var handler http.Handler = wh
 	for _, wrap := range around {

@@ -15,7 +15,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
 
+	"knative.dev/pkg/controller"
 	certresources "knative.dev/pkg/webhook/certificates/resources"
 )
 
@@ -43,6 +45,20 @@ func NewKeys(secrets corev1listers.SecretNamespaceLister, name string) *Keys {
 	k := &Keys{secrets: secrets, name: name}
 	k.secret.Store(&corev1.Secret{})
 	return k
+}
+
+// Follow remembers the certificate and the CA at each event of the Secret, so that they are known if it is deleted before the first connection.
+func (k *Keys) Follow(secrets cache.SharedInformer) error {
+	_, err := secrets.AddEventHandler(controller.HandleAll(func(object any) {
+		if secret, ok := object.(*corev1.Secret); ok && secret.Name == k.name {
+			k.secret.Store(secret)
+			_, _ = k.get(nil)
+		}
+	}))
+	if err != nil {
+		return fmt.Errorf("following the secret of the certificate: %w", err)
+	}
+	return nil
 }
 
 // data returns the content of the Secret.

@@ -12,6 +12,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 )
@@ -51,6 +53,31 @@ func TestKeys_SecretCorrupted_ServesTheLastValidCertificate(t *testing.T) {
 	if bytes.Equal(served(), first) {
 		t.Error("the old certificate is served though there is a new one")
 	}
+}
+
+// A replica may have served no connection yet when the Secret is deleted.
+func TestKeys_SecretIsDeletedBeforeTheFirstConnection_ItsCertificateIsServed(t *testing.T) {
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "certs"}, Data: certificate(t, "webhook", time.Hour)}
+	client := fake.NewClientset(secret)
+	factory := informers.NewSharedInformerFactory(client, 0)
+	secrets := factory.Core().V1().Secrets()
+	k := NewKeys(secrets.Lister().Secrets("ns"), "certs")
+	if err := k.Follow(secrets.Informer()); err != nil {
+		t.Fatal(err)
+	}
+	factory.Start(t.Context().Done())
+	factory.WaitForCacheSync(t.Context().Done())
+	if err := client.CoreV1().Secrets("ns").Delete(t.Context(), "certs", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the cache has no secret", func() bool {
+		_, err := secrets.Lister().Secrets("ns").Get("certs")
+		return err != nil
+	})
+	eventually(t, "the certificate is served", func() bool {
+		_, err := k.get(nil)
+		return err == nil
+	})
 }
 
 func TestKeys_SecretIsDeleted_TheClientCAStays(t *testing.T) {

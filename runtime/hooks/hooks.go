@@ -128,5 +128,5 @@ func (s *server) serve(ctx context.Context, webhooks []any) error {
 	}
 	// Below, knative.dev/pkg logs each request, the messages of hooks and, at the level debug, their patches, which may have values of Secrets.
 	logger := logging.FromContext(ctx).WithOptions(zap.IncreaseLevel(zap.WarnLevel))
-	return admission.Serve(s.withOptions(logging.WithLogger(ctx, logger)), s.informers.Secrets.Lister(), webhooks, failing)
+	return admission.Serve(s.withOptions(logging.WithLogger(ctx, logger)), s.informers.Secrets, webhooks, failing)
 }

@@ -133,6 +133,7 @@ func TestCertificate_NearExpiry_IsReplacedWithoutAFailedRequest(t *testing.T) {
 	old := certificate(t, env, "webhook", time.Hour)
 	setSecret(t, env, old)
 	// Nothing is replaced before the load runs.
+	env.ExpectErrors(t, "the API server answered 503 ServiceUnavailable")
 	var undo []func()
 	for _, name := range names {
 		undo = append(undo, env.Proxy(t, name).Fail(harness.Matching("update", "secrets"), http.StatusServiceUnavailable))
@@ -162,7 +163,7 @@ func TestCertificate_NearExpiry_IsReplacedWithoutAFailedRequest(t *testing.T) {
 func TestCertificate_SecretCorrupted_IsRestored(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 2), harness.WithReplicas("controller", 1))
-	env.ExpectErrors(t, unreachable)
+	env.ExpectErrors(t, unreachable, "spec.conversion.webhookClientConfig.caBundle")
 	ns := env.Namespace(t)
 	good := certificate(t, env, "webhook", 48*time.Hour)
 	for name, data := range map[string]map[string][]byte{

@@ -48,6 +48,7 @@ func TestController_CachesSynced_BecomesReady(t *testing.T) {
 func TestController_RoleWithoutLeases_IsNotReadyAndSaysWhy(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.Without("controller"))
+	env.ExpectErrors(t, "A request for leases failed")
 	controller := newProbed(t, env, "controller")
 	roles := env.Kube.RbacV1().Roles(env.SystemNamespace)
 	role, err := roles.Get(t.Context(), "controller", metav1.GetOptions{})

@@ -48,6 +48,7 @@ func checkStartFails(t *testing.T, env *harness.Env, name string, parts ...strin
 func TestStart_InvalidConfigMap_IsNamed(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithoutWebhooks("webhook"), harness.Without("controller"))
+	env.ExpectErrors(t, "Keeping the last valid content of an invalid ConfigMap") // of the process that runs
 	for _, bad := range []struct{ configMap, key, value, says string }{
 		{"config-logging", "loglevel.controller", "chatty", `must be debug, info, warn, error, dpanic, panic or fatal, not "chatty"`},
 		{"config-leader-election", "lease-durations", "5s", "unknown key (did you mean lease-duration?)"},

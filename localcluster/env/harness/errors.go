@@ -16,11 +16,14 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/processes"
 )
 
+// rejection is the message of requests that a proxy fails. An error with it needs no declaration.
+const rejection = "the harness has this request fail"
+
 // shownErrors is the number of unexpected errors that are shown.
 const shownErrors = 20
 
 // ExpectErrors declares the errors in the operator's logs that a test causes: the lines that contain one of the parts, such as a namespace. Others fail
-// the suite, see [Main].
+// the suite, see [Main]. Errors of requests that [Proxy.Fail] fails need no declaration.
 func (e *Env) ExpectErrors(t testing.TB, parts ...string) {
 	t.Helper()
 	e.mu.Lock()
@@ -58,6 +61,6 @@ func (e *Env) checkErrors(before map[string][]string) error {
 func (e *Env) unexpected(lines []string) []string {
 	return slices.DeleteFunc(lines, func(line string) bool {
 		isPart := func(part string) bool { return strings.Contains(line, part) }
-		return !processes.IsError(line) || slices.ContainsFunc(e.expected, isPart) || e.attached && !slices.ContainsFunc(e.namespaces, isPart)
+		return !processes.IsError(line) || isPart(rejection) || slices.ContainsFunc(e.expected, isPart) || e.attached && !slices.ContainsFunc(e.namespaces, isPart)
 	})
 }

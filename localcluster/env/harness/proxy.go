@@ -203,7 +203,7 @@ func reject(w http.ResponseWriter, code int) {
 	w.WriteHeader(code)
 	err := json.NewEncoder(w).Encode(metav1.Status{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
-		Status:   metav1.StatusFailure, Code: int32(code), Reason: reasons[code], Message: "the harness has this request fail",
+		Status:   metav1.StatusFailure, Code: int32(code), Reason: reasons[code], Message: rejection,
 	})
 	if err != nil {
 		// The client does not wait any more.
