@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package harness
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -187,13 +186,8 @@ func readAudit(path string, offset int64) ([]AuditEntry, error) {
 		return nil, err
 	}
 	var entries []AuditEntry
-	lines := bufio.NewReader(bytes.NewReader(content))
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			// Without a line end it is still being written.
-			return entries, nil //nolint:nilerr // the end of the file
-		}
+	complete := bytes.LastIndexByte(content, '\n') + 1 // what follows is still being written
+	for line := range bytes.Lines(content[:complete]) {
 		var event auditEvent
 		if err := json.Unmarshal(line, &event); err != nil {
 			return nil, fmt.Errorf("reading an entry of the audit log: %w", err)
@@ -208,6 +202,7 @@ func readAudit(path string, offset int64) ([]AuditEntry, error) {
 			},
 		})
 	}
+	return entries, nil
 }
 
 func readFrom(path string, offset int64) ([]byte, error) {

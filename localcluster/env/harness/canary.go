@@ -26,10 +26,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
-	"k8s.io/client-go/discovery"
 
 	"github.com/mallard-dev/mallard/localcluster/env/processes"
 )
@@ -139,35 +137,28 @@ func (e *Env) searchObjects(ctx context.Context, values ...any) error {
 	if len(values) == 0 {
 		return nil
 	}
-	lists, err := e.Kube.Discovery().ServerPreferredResources()
-	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) { // of CRDs that other tests delete
-		return fmt.Errorf("listing the resources: %w", err)
+	all, err := resources(e.Kube.Discovery(), "list", "create")
+	if len(all) == 0 { // those of CRDs that other tests delete may be missing
+		return err
 	}
 	var errs []error
-	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "create"}}, lists) {
-		version, err := schema.ParseGroupVersion(list.GroupVersion)
-		if err != nil {
-			return fmt.Errorf("reading the resources: %w", err)
+	for _, gvr := range all {
+		if gvr.Resource == "secrets" {
+			continue
 		}
-		for i := range list.APIResources {
-			resource := list.APIResources[i].Name
-			if resource == "secrets" || resource == "endpoints" { // of which the API server only warns that they are deprecated
-				continue
-			}
-			objects, err := e.Dynamic.Resource(version.WithResource(resource)).List(ctx, metav1.ListOptions{})
-			if apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
-				continue
-			}
-			if err != nil {
-				return fmt.Errorf("listing %s: %w", resource, err)
-			}
-			for j := range objects.Items {
-				object := &objects.Items[j]
-				content := text(object)
-				for _, value := range values {
-					if form := Leaked(content, value.(string)); form != "" {
-						errs = append(errs, fmt.Errorf("the value of a Secret is in %s %s/%s, %s", resource, object.GetNamespace(), object.GetName(), form))
-					}
+		objects, err := e.Dynamic.Resource(gvr).List(ctx, metav1.ListOptions{})
+		if apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("listing %s: %w", gvr.Resource, err)
+		}
+		for i := range objects.Items {
+			object := &objects.Items[i]
+			content := text(object)
+			for _, value := range values {
+				if form := Leaked(content, value.(string)); form != "" {
+					errs = append(errs, fmt.Errorf("the value of a Secret is in %s %s/%s, %s", gvr.Resource, object.GetNamespace(), object.GetName(), form))
 				}
 			}
 		}

@@ -17,25 +17,8 @@ import (
 func (p *Proxy) DelayWatches(match Match, delay time.Duration) (undo func()) {
 	isWatch := Match(func(r Request) bool { return r.Verb == "watch" })
 	return p.add(&rule{match: isWatch.And(match), writer: func(ctx context.Context, w http.ResponseWriter) http.ResponseWriter {
-		return &lateWriter{ResponseWriter: w, ctx: ctx, delay: delay}
+		gate := make(chan struct{})
+		time.AfterFunc(delay, func() { close(gate) })
+		return &gatedWriter{ResponseWriter: w, ctx: ctx, gate: gate}
 	}})
-}
-
-// lateWriter writes after a while. Later events wait in the connection, and arrive together.
-type lateWriter struct {
-	http.ResponseWriter
-	ctx   context.Context //nolint:containedctx // of the request that this writer lives for
-	delay time.Duration
-}
-
-// Write implements http.ResponseWriter.
-func (w *lateWriter) Write(data []byte) (int, error) {
-	timer := time.NewTimer(w.delay)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return w.ResponseWriter.Write(data)
-	case <-w.ctx.Done():
-		return 0, context.Cause(w.ctx)
-	}
 }

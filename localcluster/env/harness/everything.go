@@ -22,8 +22,7 @@ import (
 )
 
 // Everything lists, sorted, the names of all objects of all resources that can be listed, and of the resources, so that
-// two lists can be compared. Left out are those that come and go by themselves: events, and the control plane's own leases;
-// and those of which the API server only warns that they are deprecated.
+// two lists can be compared. Left out are those that come and go by themselves: events, and the control plane's own leases.
 func Everything(ctx context.Context, config *rest.Config) ([]string, error) {
 	client, err := metadata.NewForConfig(config)
 	if err != nil {
@@ -33,33 +32,27 @@ func Everything(ctx context.Context, config *rest.Config) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client for discovery: %w", err)
 	}
-	lists, err := discoverer.ServerPreferredResources()
+	all, err := resources(discoverer, "list")
 	if err != nil {
-		return nil, fmt.Errorf("asking which resources there are: %w", err)
+		return nil, err
 	}
 	var names []string
-	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list"}}, lists) {
-		version, err := schema.ParseGroupVersion(list.GroupVersion)
-		if err != nil {
-			return nil, fmt.Errorf("reading which resources there are: %w", err)
+	for _, gvr := range all {
+		if gvr.Resource == "events" {
+			continue
 		}
-		for i := range list.APIResources {
-			resource := list.APIResources[i].Name
-			if slices.Contains([]string{"events", "componentstatuses", "endpoints"}, resource) {
+		objects, err := client.Resource(gvr).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, fmt.Errorf("listing %s: %w", gvr.Resource, err)
+		}
+		resource := gvr.Resource + "." + gvr.GroupVersion().String()
+		names = append(names, "resource "+resource)
+		for i := range objects.Items {
+			object := &objects.Items[i]
+			if gvr.Resource == "leases" && strings.HasPrefix(object.Namespace, "kube-") {
 				continue
 			}
-			objects, err := client.Resource(version.WithResource(resource)).List(ctx, metav1.ListOptions{})
-			if err != nil {
-				return nil, fmt.Errorf("listing %s: %w", resource, err)
-			}
-			names = append(names, "resource "+resource+"."+version.String())
-			for j := range objects.Items {
-				object := &objects.Items[j]
-				if resource == "leases" && strings.HasPrefix(object.Namespace, "kube-") {
-					continue
-				}
-				names = append(names, strings.Join([]string{resource + "." + version.String(), object.Namespace, object.Name}, " "))
-			}
+			names = append(names, strings.Join([]string{resource, object.Namespace, object.Name}, " "))
 		}
 	}
 	if len(names) == 0 {
@@ -67,6 +60,24 @@ func Everything(ctx context.Context, config *rest.Config) ([]string, error) {
 	}
 	slices.Sort(names)
 	return names, nil
+}
+
+// resources returns the resources with these verbs, each at one version, except those of which the API server only warns that they are deprecated. With
+// an error it returns those that it knows.
+func resources(client discovery.DiscoveryInterface, verbs ...string) (all []schema.GroupVersionResource, err error) {
+	lists, err := client.ServerPreferredResources()
+	if err != nil {
+		err = fmt.Errorf("listing the resources: %w", err)
+	}
+	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: verbs}, lists) {
+		version, _ := schema.ParseGroupVersion(list.GroupVersion) // the API server formats it
+		for i := range list.APIResources {
+			if name := list.APIResources[i].Name; name != "componentstatuses" && name != "endpoints" {
+				all = append(all, version.WithResource(name))
+			}
+		}
+	}
+	return all, err
 }
 
 // Remember lists Everything, and returns a function that waits until the list is the same again.

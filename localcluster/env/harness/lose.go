@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -22,7 +23,7 @@ import (
 // committed, and the process never learns of it.
 func (p *Proxy) Lose(match Match) (undo func()) {
 	return p.add(&rule{match: match, before: func(_ http.ResponseWriter, httpRequest *http.Request, _ Request) bool {
-		p.forward.ServeHTTP(discard{http.Header{}}, httpRequest)
+		p.forward.ServeHTTP(httptest.NewRecorder(), httpRequest)
 		panic(http.ErrAbortHandler)
 	}})
 }
@@ -31,7 +32,7 @@ func (p *Proxy) Lose(match Match) (undo func()) {
 func (p *Proxy) Garble(match Match) (undo func()) {
 	return p.add(&rule{match: match, before: func(w http.ResponseWriter, httpRequest *http.Request, r Request) bool {
 		if r.Verb != "watch" {
-			p.forward.ServeHTTP(discard{http.Header{}}, httpRequest)
+			p.forward.ServeHTTP(httptest.NewRecorder(), httpRequest)
 		}
 		w.Header().Set("Content-Type", runtime.ContentTypeJSON)
 		_, _ = io.WriteString(w, `{"kind": `)
@@ -79,18 +80,6 @@ func (p *Proxy) Count(match Match) (sent func() int) {
 	}})
 	return func() int { return int(n.Load()) }
 }
-
-// discard receives a response that is withheld from the process.
-type discard struct{ header http.Header }
-
-// Header implements http.ResponseWriter.
-func (d discard) Header() http.Header { return d.header }
-
-// Write implements http.ResponseWriter.
-func (discard) Write(data []byte) (int, error) { return len(data), nil }
-
-// WriteHeader implements http.ResponseWriter.
-func (discard) WriteHeader(int) {}
 
 // nameInBody is the name of the object that a request creates, which is not in its path. The body can be read again afterwards.
 func nameInBody(r *http.Request) string {

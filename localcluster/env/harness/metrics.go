@@ -29,27 +29,25 @@ func (e *Env) Requests(t testing.TB) Requests {
 	e.mustBeOwn(t, "the count of all requests")
 	// The server counts a request where it logs it, so the log's barrier is one for the metrics.
 	e.barrier(t)
-	text, err := e.Kube.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
-	if err != nil {
-		t.Fatalf("reading the metrics of the API server: %v", err)
-	}
-	requests, err := parseRequests(text)
-	if err != nil {
-		t.Fatalf("reading the metrics of the API server: %v", err)
+	requests := Requests{}
+	for _, metric := range e.metric(t, "apiserver_request_total") {
+		requests[answerOf(metric.GetLabel())] += int(metric.GetCounter().GetValue())
 	}
 	return requests
 }
 
-func parseRequests(text []byte) (Requests, error) {
+// metric returns a metric of the API server.
+func (e *Env) metric(t testing.TB, name string) []*dto.Metric {
+	t.Helper()
+	text, err := e.Kube.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
+	if err != nil {
+		t.Fatalf("reading the metrics of the API server: %v", err)
+	}
 	families, err := parseMetrics(text)
 	if err != nil {
-		return nil, err
+		t.Fatalf("reading the metrics of the API server: %v", err)
 	}
-	requests := Requests{}
-	for _, metric := range families["apiserver_request_total"].GetMetric() {
-		requests[answerOf(metric.GetLabel())] += int(metric.GetCounter().GetValue())
-	}
-	return requests, nil
+	return families[name].GetMetric()
 }
 
 func answerOf(labels []*dto.LabelPair) Answer {
@@ -134,16 +132,8 @@ func (r Requests) String() string {
 func (e *Env) Admissions(t testing.TB) map[string]int {
 	t.Helper()
 	e.mustBeOwn(t, "the count of all webhook calls")
-	text, err := e.Kube.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
-	if err != nil {
-		t.Fatalf("reading the metrics of the API server: %v", err)
-	}
-	families, err := parseMetrics(text)
-	if err != nil {
-		t.Fatalf("reading the metrics of the API server: %v", err)
-	}
 	admissions := map[string]int{}
-	for _, metric := range families["apiserver_admission_webhook_request_total"].GetMetric() {
+	for _, metric := range e.metric(t, "apiserver_admission_webhook_request_total") {
 		for _, label := range metric.GetLabel() {
 			if label.GetName() == "name" {
 				admissions[label.GetValue()] += int(metric.GetCounter().GetValue())

@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -244,25 +245,14 @@ func (p *Proxy) add(r *rule) (remove func()) {
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		for i := range p.rules {
-			if p.rules[i] == r {
-				p.rules = append(p.rules[:i:i], p.rules[i+1:]...)
-				return
-			}
-		}
+		p.rules = slices.DeleteFunc(p.rules, func(other *rule) bool { return other == r })
 	}
 }
 
 func (p *Proxy) matching(r Request) []*rule {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var found []*rule
-	for _, rule := range p.rules {
-		if rule.match(r) {
-			found = append(found, rule)
-		}
-	}
-	return found
+	return slices.DeleteFunc(slices.Clone(p.rules), func(rule *rule) bool { return !rule.match(r) })
 }
 
 // ServeHTTP passes a request on, or applies the rules to it.

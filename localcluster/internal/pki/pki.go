@@ -12,6 +12,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -176,13 +177,7 @@ func (p *PKI) sign(template x509.Certificate) (certPEM, keyPEM []byte, err error
 	if err != nil {
 		return nil, nil, fmt.Errorf("signing it: %w", err)
 	}
-	signed, err := x509.ParseCertificate(der)
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading it back: %w", err)
-	}
-	if certPEM, err = cert.EncodeCertificates(signed); err != nil {
-		return nil, nil, fmt.Errorf("encoding it: %w", err)
-	}
+	certPEM = pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: der})
 	if keyPEM, err = keyutil.MarshalPrivateKeyToPEM(key); err != nil {
 		return nil, nil, fmt.Errorf("encoding its key: %w", err)
 	}

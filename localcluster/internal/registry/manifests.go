@@ -15,6 +15,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -147,26 +148,7 @@ func put(handler http.Handler, m kept) bool {
 		return false
 	}
 	request.Header.Set("Content-Type", m.ContentType)
-	response := &discarded{header: http.Header{}}
+	response := httptest.NewRecorder()
 	handler.ServeHTTP(response, request)
-	return response.code >= http.StatusOK && response.code < http.StatusMultipleChoices
-}
-
-// discarded is an answer of which only the code is of interest.
-type discarded struct {
-	header http.Header
-	code   int
-}
-
-func (d *discarded) Header() http.Header { return d.header }
-
-func (d *discarded) WriteHeader(code int) {
-	if d.code == 0 {
-		d.code = code
-	}
-}
-
-func (d *discarded) Write(data []byte) (int, error) {
-	d.WriteHeader(http.StatusOK)
-	return len(data), nil
+	return response.Code >= http.StatusOK && response.Code < http.StatusMultipleChoices
 }

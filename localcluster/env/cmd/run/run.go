@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -239,7 +240,7 @@ func (r *session) refresh(rows []row, shown map[string]row) {
 			r.screen.print(row.line(time.Now()) + "\n")
 		}
 	}
-	for _, key := range sortedKeys(shown) {
+	for _, key := range slices.Sorted(maps.Keys(shown)) {
 		if !present[key] {
 			delete(shown, key)
 			r.screen.print(fmt.Sprintf("%s  %s  deleted\n", time.Now().Format(time.TimeOnly), key))
@@ -252,15 +253,6 @@ func counted(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
-}
-
-func sortedKeys(rows map[string]row) []string {
-	keys := make([]string, 0, len(rows))
-	for key := range rows {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 func name(object *unstructured.Unstructured) string {
