@@ -64,7 +64,7 @@ func TestGoflags_File_ContainsTheCompilerFlags(t *testing.T) {
 // Ours has room for the kinds that users add, which are a few packages each.
 var budget = map[string]int{
 	ours: 120, standard: 240, otherProjects: 290,
-	"k8s.io/kubernetes": 574, "k8s.io/client-go": 366, "k8s.io/apiserver": 191, "k8s.io/kubectl": 85, "k8s.io": 403, "sigs.k8s.io": 90,
+	"k8s.io/kubernetes": 576, "k8s.io/client-go": 366, "k8s.io/apiserver": 191, "k8s.io/kubectl": 85, "k8s.io": 403, "sigs.k8s.io": 90,
 	"knative.dev": 60, "go.etcd.io": 94, "google.golang.org": 121, "go.opentelemetry.io": 103, "golang.org": 60,
 }
 

@@ -8,6 +8,9 @@ package pods
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+
+	"github.com/mallard-dev/mallard/localcluster/internal/processnode/podstatus"
 )
 
 // simulated is the message in the status of each Pod here; kubectl describe prints it.
@@ -31,7 +34,7 @@ func runningStatus(pod *corev1.Pod, ip string, now metav1.Time) corev1.PodStatus
 	status.InitContainerStatuses = nil
 	for _, c := range pod.Spec.InitContainers {
 		started := running(&c, pod, *status.StartTime)
-		if c.RestartPolicy == nil || *c.RestartPolicy != corev1.ContainerRestartPolicyAlways {
+		if !podutil.IsRestartableInitContainer(&c) {
 			started.Started = new(bool)
 			started.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
 				Reason: "Completed", StartedAt: *status.StartTime, FinishedAt: *status.StartTime,
@@ -46,7 +49,7 @@ func runningStatus(pod *corev1.Pod, ip string, now metav1.Time) corev1.PodStatus
 
 	ready := corev1.ConditionTrue
 	for _, gate := range pod.Spec.ReadinessGates {
-		if conditionStatus(pod, gate.ConditionType) != corev1.ConditionTrue {
+		if _, c := podutil.GetPodCondition(&pod.Status, gate.ConditionType); c == nil || c.Status != corev1.ConditionTrue {
 			ready = corev1.ConditionFalse
 		}
 	}
@@ -63,25 +66,15 @@ func runningStatus(pod *corev1.Pod, ip string, now metav1.Time) corev1.PodStatus
 }
 
 func running(c *corev1.Container, pod *corev1.Pod, since metav1.Time) corev1.ContainerStatus {
-	started := true
 	return corev1.ContainerStatus{
 		Name:        c.Name,
 		Image:       c.Image,
 		ImageID:     c.Image,
 		ContainerID: "localcluster://" + string(pod.UID) + "/" + c.Name,
 		Ready:       true,
-		Started:     &started,
+		Started:     new(true),
 		State:       corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: since}},
 	}
-}
-
-func conditionStatus(pod *corev1.Pod, kind corev1.PodConditionType) corev1.ConditionStatus {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == kind {
-			return c.Status
-		}
-	}
-	return corev1.ConditionUnknown
 }
 
 func setCondition(
@@ -93,14 +86,5 @@ func setCondition(
 	if kind == corev1.PodReady && value == corev1.ConditionFalse {
 		condition.Reason, condition.Message = "ReadinessGatesNotReady", "a condition that spec.readinessGates names is not True"
 	}
-	for i, old := range status.Conditions {
-		if old.Type == kind {
-			if old.Status == value {
-				condition.LastTransitionTime = old.LastTransitionTime
-			}
-			status.Conditions[i] = condition
-			return
-		}
-	}
-	status.Conditions = append(status.Conditions, condition)
+	podstatus.Place(status, condition)
 }

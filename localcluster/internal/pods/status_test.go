@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 )
 
 func TestRunningStatus_Pod_IsReady(t *testing.T) {
@@ -38,8 +39,8 @@ func TestRunningStatus_Pod_IsReady(t *testing.T) {
 	if s := pod.Status.ContainerStatuses; len(s) != 1 || s[0].State.Running == nil || s[0].Image != "example.com/main" {
 		t.Errorf("the containers are %+v", s)
 	}
-	if got := conditionStatus(pod, corev1.PodReady); got != corev1.ConditionFalse {
-		t.Errorf("Ready is %s before its gate", got)
+	if podutil.IsPodReady(pod) {
+		t.Error("it is Ready before its gate")
 	}
 
 	// Nothing changes without a reason, or each report would be the reason for the next.
@@ -58,8 +59,8 @@ func TestRunningStatus_Pod_IsReady(t *testing.T) {
 			t.Errorf("a condition is %+v", c)
 		}
 	}
-	if got := conditionStatus(pod, "example.com/open"); got != corev1.ConditionTrue {
-		t.Errorf("a condition of another controller is %s now", got)
+	if _, got := podutil.GetPodCondition(&pod.Status, "example.com/open"); got == nil || got.Status != corev1.ConditionTrue {
+		t.Errorf("a condition of another controller is %v now", got)
 	}
 }
 

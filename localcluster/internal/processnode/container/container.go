@@ -8,7 +8,6 @@ package container
 import (
 	"errors"
 	"os"
-	"syscall"
 	"time"
 )
 
@@ -46,15 +45,13 @@ type Process struct {
 	pid      int
 	done     chan struct{}
 	code     int
-	signal   syscall.Signal
 	finished time.Time
 }
 
 // Done is closed when the process has ended, and its children with it.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Result says, once Done is closed, with which code it ended, which signal ended it (0 for none; the code is then 128 and
-// the signal's number), and when.
-func (p *Process) Result() (code int, signal syscall.Signal, finished time.Time) {
-	return p.code, p.signal, p.finished
+// Result returns, once Done is closed, the exit code, which is 128 and the number of the signal that ended the process, and the time of its end.
+func (p *Process) Result() (code int, finished time.Time) {
+	return p.code, p.finished
 }

@@ -167,8 +167,7 @@ func (p *Process) wait(cmd *exec.Cmd) {
 	_ = syscall.Kill(-p.pid, syscall.SIGKILL)
 	p.finished = time.Now()
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		p.signal = status.Signal()
-		p.code = signaled + int(p.signal)
+		p.code = signaled + int(status.Signal())
 	} else {
 		p.code = cmd.ProcessState.ExitCode()
 	}

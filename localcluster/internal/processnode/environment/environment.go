@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package environment
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -18,6 +19,7 @@ import (
 	resourcehelper "k8s.io/kubernetes/pkg/api/v1/resource"
 	"k8s.io/kubernetes/pkg/fieldpath"
 	"k8s.io/kubernetes/third_party/forked/golang/expansion"
+	"k8s.io/utils/ptr"
 
 	"github.com/mallard-dev/mallard/localcluster/internal/processnode/ports"
 )
@@ -95,23 +97,23 @@ func (r *Resolver) value(ctx context.Context, c *corev1.Container, v corev1.EnvV
 		return value, err == nil, err
 	case source.ConfigMapKeyRef != nil:
 		ref := source.ConfigMapKeyRef
-		values, err := r.configMap(ctx, ref.Name, isTrue(ref.Optional))
+		values, err := r.configMap(ctx, ref.Name, ptr.Deref(ref.Optional, false))
 		if err != nil {
 			return "", false, err
 		}
 		value, ok := values[ref.Key]
-		if !ok && !isTrue(ref.Optional) {
+		if !ok && !ptr.Deref(ref.Optional, false) {
 			return "", false, fmt.Errorf("couldn't find key %v in ConfigMap %v/%v", ref.Key, r.Pod.Namespace, ref.Name)
 		}
 		return value, ok, nil
 	case source.SecretKeyRef != nil:
 		ref := source.SecretKeyRef
-		values, err := r.secret(ctx, ref.Name, isTrue(ref.Optional))
+		values, err := r.secret(ctx, ref.Name, ptr.Deref(ref.Optional, false))
 		if err != nil {
 			return "", false, err
 		}
 		value, ok := values[ref.Key]
-		if !ok && !isTrue(ref.Optional) {
+		if !ok && !ptr.Deref(ref.Optional, false) {
 			return "", false, fmt.Errorf("couldn't find key %v in Secret %v/%v", ref.Key, r.Pod.Namespace, ref.Name)
 		}
 		return value, ok, nil
@@ -124,9 +126,9 @@ func (r *Resolver) value(ctx context.Context, c *corev1.Container, v corev1.EnvV
 func (r *Resolver) from(ctx context.Context, source corev1.EnvFromSource) (map[string]string, error) {
 	switch {
 	case source.ConfigMapRef != nil:
-		return r.configMap(ctx, source.ConfigMapRef.Name, isTrue(source.ConfigMapRef.Optional))
+		return r.configMap(ctx, source.ConfigMapRef.Name, ptr.Deref(source.ConfigMapRef.Optional, false))
 	case source.SecretRef != nil:
-		return r.secret(ctx, source.SecretRef.Name, isTrue(source.SecretRef.Optional))
+		return r.secret(ctx, source.SecretRef.Name, ptr.Deref(source.SecretRef.Optional, false))
 	default:
 		return map[string]string{}, nil
 	}
@@ -187,15 +189,10 @@ func Field(pod *corev1.Pod, path, podIP, nodeIP string) (string, error) {
 
 // Resource returns the value of a request or limit of a container.
 func Resource(pod *corev1.Pod, ref *corev1.ResourceFieldSelector, container string, allocatable corev1.ResourceList) (string, error) {
-	name := ref.ContainerName
-	if name == "" {
-		name = container
-	}
+	name := cmp.Or(ref.ContainerName, container)
 	value, err := resourcehelper.ExtractResourceValueByContainerNameAndNodeAllocatable(ref, pod, name, allocatable)
 	if err != nil {
 		return "", fmt.Errorf("resource %s of container %s: %w", ref.Resource, name, err)
 	}
 	return value, nil
 }
-
-func isTrue(b *bool) bool { return b != nil && *b }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 )
 
 func (f *Facts) conditions(status *corev1.PodStatus, initialized bool) {
@@ -20,7 +21,7 @@ func (f *Facts) conditions(status *corev1.PodStatus, initialized bool) {
 		if ok {
 			condition.Status = corev1.ConditionTrue
 		}
-		place(status, condition)
+		Place(status, condition)
 	}
 	set(corev1.PodReadyToStartContainers, f.PodIP != "" && !f.Over, "", "")
 	set(corev1.PodScheduled, true, "", "")
@@ -32,7 +33,7 @@ func (f *Facts) conditions(status *corev1.PodStatus, initialized bool) {
 		if !f.initDone(c) {
 			incomplete = append(incomplete, c.Name)
 		}
-		if Sidecar(c) && !f.Containers[c.Name].Ready {
+		if podutil.IsRestartableInitContainer(c) && !f.Containers[c.Name].Ready {
 			unready = append(unready, c.Name)
 		}
 	}
@@ -69,10 +70,8 @@ func (f *Facts) conditions(status *corev1.PodStatus, initialized bool) {
 func (f *Facts) gates() (reason, message string) {
 	for _, gate := range f.Pod.Spec.ReadinessGates {
 		found := corev1.ConditionUnknown
-		for _, c := range f.Pod.Status.Conditions {
-			if c.Type == gate.ConditionType {
-				found = c.Status
-			}
+		if _, c := podutil.GetPodCondition(&f.Pod.Status, gate.ConditionType); c != nil {
+			found = c.Status
 		}
 		if found != corev1.ConditionTrue {
 			return ReasonReadinessGatesNotReady,
@@ -82,16 +81,15 @@ func (f *Facts) gates() (reason, message string) {
 	return "", ""
 }
 
-// place puts a condition in, and keeps the time of one that has not changed.
-func place(status *corev1.PodStatus, condition corev1.PodCondition) {
-	for i, old := range status.Conditions {
-		if old.Type == condition.Type {
-			if old.Status == condition.Status {
-				condition.LastTransitionTime = old.LastTransitionTime
-			}
-			status.Conditions[i] = condition
-			return
-		}
+// Place puts a condition in, and keeps the time of one that has not changed.
+func Place(status *corev1.PodStatus, condition corev1.PodCondition) {
+	i, old := podutil.GetPodCondition(status, condition.Type)
+	if old == nil {
+		status.Conditions = append(status.Conditions, condition)
+		return
 	}
-	status.Conditions = append(status.Conditions, condition)
+	if old.Status == condition.Status {
+		condition.LastTransitionTime = old.LastTransitionTime
+	}
+	status.Conditions[i] = condition
 }

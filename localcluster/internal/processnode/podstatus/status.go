@@ -8,6 +8,7 @@ package podstatus
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 )
 
 // Reasons of conditions and states, which are a kubelet's.
@@ -78,7 +79,7 @@ func (f *Facts) statuses(containers []corev1.Container, waiting string) []corev1
 
 // Restarts reports whether a container that ended with a code is started again.
 func Restarts(pod *corev1.Pod, c *corev1.Container, isInit bool, code int32) bool {
-	if Sidecar(c) {
+	if podutil.IsRestartableInitContainer(c) {
 		return true
 	}
 	switch pod.Spec.RestartPolicy {
@@ -91,16 +92,10 @@ func Restarts(pod *corev1.Pod, c *corev1.Container, isInit bool, code int32) boo
 	}
 }
 
-// Sidecar reports whether an init container keeps running with the others.
-func Sidecar(c *corev1.Container) bool {
-	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
-}
-
 // Initialized reports whether all init containers have done their work, or, sidecars, have started.
 func (f *Facts) Initialized() bool {
 	for i := range f.Pod.Spec.InitContainers {
-		c := &f.Pod.Spec.InitContainers[i]
-		if !f.initDone(c) {
+		if !f.initDone(&f.Pod.Spec.InitContainers[i]) {
 			return false
 		}
 	}
@@ -112,7 +107,7 @@ func (f *Facts) initDone(c *corev1.Container) bool {
 	if !ok {
 		return false
 	}
-	if Sidecar(c) {
+	if podutil.IsRestartableInitContainer(c) {
 		return status.Started != nil && *status.Started || f.Over
 	}
 	return status.State.Terminated != nil && status.State.Terminated.ExitCode == 0
@@ -137,7 +132,7 @@ func (f *Facts) phase(initialized bool) corev1.PodPhase {
 	}
 	var waiting, running, succeeded, failed int
 	for _, c := range f.Pod.Spec.InitContainers {
-		if Sidecar(&c) && f.Containers[c.Name].State.Running != nil {
+		if podutil.IsRestartableInitContainer(&c) && f.Containers[c.Name].State.Running != nil {
 			// They end after the others, and the Pod is not over before.
 			running++
 		}

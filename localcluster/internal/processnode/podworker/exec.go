@@ -85,7 +85,7 @@ func (w *Worker) exec(
 		<-process.Done()
 		return 0, errors.New("the container has ended")
 	}
-	code, _, _ = process.Result()
+	code, _ = process.Result()
 	return code, nil
 }
 

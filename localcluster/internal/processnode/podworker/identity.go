@@ -20,6 +20,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/utils/ptr"
 
 	"github.com/mallard-dev/mallard/localcluster/internal/processnode/environment"
 	"github.com/mallard-dev/mallard/localcluster/internal/processnode/image"
@@ -144,7 +145,7 @@ func mustNotBeRoot(pod *corev1.Pod, c *corev1.Container) bool {
 	if c.SecurityContext != nil && c.SecurityContext.RunAsNonRoot != nil {
 		return *c.SecurityContext.RunAsNonRoot
 	}
-	return pod.Spec.SecurityContext != nil && isTrue(pod.Spec.SecurityContext.RunAsNonRoot)
+	return pod.Spec.SecurityContext != nil && ptr.Deref(pod.Spec.SecurityContext.RunAsNonRoot, false)
 }
 
 // number returns the number of a user or group, which an image may give as a name that its files explain.
@@ -183,5 +184,3 @@ func stopSignal(name string) syscall.Signal {
 	}
 	return syscall.SIGTERM
 }
-
-func isTrue(b *bool) bool { return b != nil && *b }

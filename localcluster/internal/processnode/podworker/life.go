@@ -16,8 +16,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 
-	"github.com/mallard-dev/mallard/localcluster/internal/processnode/podstatus"
 	"github.com/mallard-dev/mallard/localcluster/internal/processnode/volume"
 )
 
@@ -100,7 +100,7 @@ func (w *Worker) endSidecars(all []sidecar) {
 // initialize runs the init containers one after the other, and reports whether the others can start. It adds the sidecars that it starts.
 func (w *Worker) initialize(beside *[]sidecar) bool {
 	for _, c := range w.Pod().Spec.InitContainers {
-		if podstatus.Sidecar(&c) {
+		if podutil.IsRestartableInitContainer(&c) {
 			*beside = append(*beside, w.startSidecar(c.Name))
 			if !w.waitStarted(c.Name) {
 				return false

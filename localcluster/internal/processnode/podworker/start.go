@@ -19,6 +19,7 @@ import (
 	"syscall"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/mallard-dev/mallard/localcluster/internal/processnode/container"
 	"github.com/mallard-dev/mallard/localcluster/internal/processnode/environment"
@@ -106,7 +107,7 @@ func (w *Worker) build(
 	if e.mounts, err = w.mounts(c, variables, e); err != nil {
 		return err
 	}
-	readOnly := c.SecurityContext != nil && isTrue(c.SecurityContext.ReadOnlyRootFilesystem)
+	readOnly := c.SecurityContext != nil && ptr.Deref(c.SecurityContext.ReadOnlyRootFilesystem, false)
 	if err := w.node.Runtime.Prepare(e.spec.Root, w.Pod().Name, w.ip, e.mounts, readOnly); err != nil {
 		w.node.Runtime.Release(e.spec.Root, e.mounts)
 		return err

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 
 	"github.com/mallard-dev/mallard/localcluster/internal/processnode/container"
 	"github.com/mallard-dev/mallard/localcluster/internal/processnode/podstatus"
@@ -26,15 +27,13 @@ func (w *Worker) lastCode(name string) int32 {
 
 // spec returns a container as it is declared now; its image may change while the Pod lives.
 func (w *Worker) spec(name string) *corev1.Container {
-	pod := w.Pod()
-	for i := range pod.Spec.InitContainers {
-		if pod.Spec.InitContainers[i].Name == name {
-			return &pod.Spec.InitContainers[i]
-		}
-	}
-	for i := range pod.Spec.Containers {
-		if pod.Spec.Containers[i].Name == name {
-			return &pod.Spec.Containers[i]
+	return containerOf(w.Pod(), name)
+}
+
+func containerOf(pod *corev1.Pod, name string) *corev1.Container {
+	for c := range podutil.ContainerIter(&pod.Spec, podutil.InitContainers|podutil.Containers) {
+		if c.Name == name {
+			return c
 		}
 	}
 	return &corev1.Container{Name: name}
@@ -62,18 +61,9 @@ func (w *Worker) waiting(name, reason, message string) {
 		s.status.Ready, s.status.Started = false, new(bool)
 		s.status.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
 		if s.status.Image == "" {
-			s.status.Image = w.imageOf(name)
+			s.status.Image = containerOf(w.pod, name).Image
 		}
 	})
-}
-
-func (w *Worker) imageOf(name string) string {
-	for _, c := range append(append([]corev1.Container{}, w.pod.Spec.InitContainers...), w.pod.Spec.Containers...) {
-		if c.Name == name {
-			return c.Image
-		}
-	}
-	return ""
 }
 
 // notStarted records an execution that ended before it began.
@@ -92,13 +82,11 @@ func (w *Worker) notStarted(name, message string) {
 func (w *Worker) ended(name string, e *execution) int32 {
 	e.log.Close()
 	w.node.Runtime.Release(e.spec.Root, e.mounts)
-	code, signal, finished := e.process.Result()
+	code, finished := e.process.Result()
 	ended := &corev1.ContainerStateTerminated{
-		ExitCode: int32(code), Signal: int32(signal), Reason: "Completed", //nolint:gosec // small numbers
+		ExitCode: int32(code), Reason: "Completed", //nolint:gosec // a small number
 		StartedAt: metav1.NewTime(e.process.Started), FinishedAt: metav1.NewTime(finished),
 	}
-	// A container's runtime does not tell the signal apart from the code.
-	ended.Signal = 0
 	if code != 0 {
 		ended.Reason = "Error"
 	}
@@ -128,7 +116,7 @@ func (w *Worker) running(name string, e *execution) {
 		s.status.ContainerID = e.id
 		s.status.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(e.process.Started)}}
 		s.process, s.spec, s.execution = e.process, e.spec, e
-		s.compare(w.imageOf(name))
+		s.compare(containerOf(w.pod, name).Image)
 		s.startupDone = c.StartupProbe == nil
 		s.probeReady = c.ReadinessProbe == nil
 		s.settle()

@@ -138,7 +138,7 @@ func (w *Worker) take(pod *corev1.Pod) bool {
 	}
 	w.pod = pod
 	for name, s := range w.states {
-		s.compare(w.imageOf(name))
+		s.compare(containerOf(w.pod, name).Image)
 	}
 	return true
 }

@@ -6,20 +6,21 @@ SPDX-License-Identifier: Apache-2.0
 package volume
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/kubernetes/pkg/volume/configmap"
+	"k8s.io/kubernetes/pkg/volume/secret"
 	volumeutil "k8s.io/kubernetes/pkg/volume/util"
+	"k8s.io/utils/ptr"
 
 	"github.com/mallard-dev/mallard/localcluster/internal/processnode/environment"
 )
@@ -101,10 +102,10 @@ func (v *Volumes) payload(ctx context.Context, volume *corev1.Volume) (files, er
 	switch source := volume.VolumeSource; {
 	case source.ConfigMap != nil:
 		s := source.ConfigMap
-		return v.configMap(ctx, s.Name, s.Items, isTrue(s.Optional), mode(s.DefaultMode))
+		return v.configMap(ctx, s.Name, s.Items, ptr.Deref(s.Optional, false), mode(s.DefaultMode))
 	case source.Secret != nil:
 		s := source.Secret
-		return v.secret(ctx, s.SecretName, s.Items, isTrue(s.Optional), mode(s.DefaultMode))
+		return v.secret(ctx, s.SecretName, s.Items, ptr.Deref(s.Optional, false), mode(s.DefaultMode))
 	case source.DownwardAPI != nil:
 		return v.downward(source.DownwardAPI.Items, mode(source.DownwardAPI.DefaultMode))
 	case source.Projected != nil:
@@ -122,9 +123,9 @@ func (v *Volumes) projected(ctx context.Context, projected *corev1.ProjectedVolu
 		var err error
 		switch {
 		case source.ConfigMap != nil:
-			some, err = v.configMap(ctx, source.ConfigMap.Name, source.ConfigMap.Items, isTrue(source.ConfigMap.Optional), bits)
+			some, err = v.configMap(ctx, source.ConfigMap.Name, source.ConfigMap.Items, ptr.Deref(source.ConfigMap.Optional, false), bits)
 		case source.Secret != nil:
-			some, err = v.secret(ctx, source.Secret.Name, source.Secret.Items, isTrue(source.Secret.Optional), bits)
+			some, err = v.secret(ctx, source.Secret.Name, source.Secret.Items, ptr.Deref(source.Secret.Optional, false), bits)
 		case source.DownwardAPI != nil:
 			some, err = v.downward(source.DownwardAPI.Items, bits)
 		case source.ServiceAccountToken != nil:
@@ -153,12 +154,7 @@ func (v *Volumes) configMap(ctx context.Context, name string, items []corev1.Key
 	if err != nil {
 		return nil, fmt.Errorf("reading configmap %q: %w", name, err)
 	}
-	values := map[string][]byte{}
-	for key, value := range found.Data {
-		values[key] = []byte(value)
-	}
-	maps.Copy(values, found.BinaryData)
-	return pick(values, items, optional, bits)
+	return configmap.MakePayload(items, found, &bits, optional) //nolint:wrapcheck // the text of a kubelet
 }
 
 func (v *Volumes) secret(ctx context.Context, name string, items []corev1.KeyToPath, optional bool, bits int32) (files, error) {
@@ -172,7 +168,7 @@ func (v *Volumes) secret(ctx context.Context, name string, items []corev1.KeyToP
 	if err != nil {
 		return nil, fmt.Errorf("reading secret %q: %w", name, err)
 	}
-	return pick(found.Data, items, optional, bits)
+	return secret.MakePayload(items, found, &bits, optional) //nolint:wrapcheck // the text of a kubelet
 }
 
 func (v *Volumes) downward(items []corev1.DownwardAPIVolumeFile, bits int32) (files, error) {
@@ -189,39 +185,9 @@ func (v *Volumes) downward(items []corev1.DownwardAPIVolumeFile, bits int32) (fi
 		if err != nil {
 			return nil, fmt.Errorf("file %s: %w", item.Path, err)
 		}
-		all[item.Path] = volumeutil.FileProjection{Data: []byte(value), Mode: cmp.Or(valueOf(item.Mode), bits)}
+		all[item.Path] = volumeutil.FileProjection{Data: []byte(value), Mode: ptr.Deref(item.Mode, bits)}
 	}
 	return all, nil
 }
 
-// pick returns the selected keys under their paths, or all under their names.
-func pick(values map[string][]byte, items []corev1.KeyToPath, optional bool, bits int32) (files, error) {
-	if len(items) == 0 {
-		for _, key := range slices.Sorted(maps.Keys(values)) {
-			items = append(items, corev1.KeyToPath{Key: key, Path: key})
-		}
-	}
-	all := files{}
-	for _, item := range items {
-		value, ok := values[item.Key]
-		if !ok {
-			if optional {
-				continue
-			}
-			return nil, fmt.Errorf("references non-existent config key: %s", item.Key)
-		}
-		all[item.Path] = volumeutil.FileProjection{Data: value, Mode: cmp.Or(valueOf(item.Mode), bits)}
-	}
-	return all, nil
-}
-
-func mode(bits *int32) int32 { return cmp.Or(valueOf(bits), defaultMode) }
-
-func valueOf(number *int32) int32 {
-	if number == nil {
-		return 0
-	}
-	return *number
-}
-
-func isTrue(b *bool) bool { return b != nil && *b }
+func mode(bits *int32) int32 { return ptr.Deref(bits, defaultMode) }
