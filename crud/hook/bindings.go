@@ -27,7 +27,7 @@ type Common struct {
 	Name string `json:"name,omitempty"`
 	// Queue is main by default. The runs of a queue follow one another.
 	Queue string `json:"queue,omitempty"`
-	// AllowFailure drops a run that failed, which is otherwise repeated before anything else in the queue runs.
+	// AllowFailure drops a run that failed, which is otherwise repeated before other runs of the hook in the queue.
 	AllowFailure bool `json:"allowFailure,omitempty"`
 	// IncludeSnapshotsFrom are names of kubernetes bindings whose objects are part of the binding context.
 	IncludeSnapshotsFrom []string `json:"includeSnapshotsFrom,omitempty"`

@@ -210,10 +210,8 @@ func (r *runner) Reconcile(ctx context.Context, key string) error {
 		return nil
 	}
 	q := t.queues[name]
-	due, deletion, wait := t.next(q)
+	due, wait := t.next(q)
 	switch {
-	case deletion != nil:
-		t.repeatDeletion(ctx, q, deletion)
 	case due == nil && wait > 0:
 		r.impl.EnqueueKeyAfter(q.key(), wait)
 		return nil

@@ -7,36 +7,35 @@ package hook
 
 import (
 	"context"
-	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/operations"
 )
 
-// remainder are operations that wait until objects are deleted.
+// followUps are the delays between looks at an object that is being deleted.
+var followUps = wait.Backoff{Duration: 200 * time.Millisecond, Factor: 1.5, Steps: 100, Cap: 10 * time.Second}
+
+// remainder are operations that wait until an object is deleted, with the run of their task.
 type remainder struct {
 	plan     crud.Plan
-	next     time.Time
 	deadline time.Time
 	backoff  wait.Backoff
-	// run and why are those of the task.
-	run *Run
-	why occasion
+	run      *Run
+	why      occasion
 }
 
-func newRemainder(plan crud.Plan, within time.Duration) *remainder {
-	r := &remainder{
-		plan: plan, deadline: time.Now().Add(within),
-		backoff: wait.Backoff{Duration: 200 * time.Millisecond, Factor: 1.5, Steps: 100, Cap: 10 * time.Second},
+// postpone has the rest of a plan wait. Its operations themselves do not: the queue continues with others.
+func (t *term) postpone(due *task, rest crud.Plan) {
+	for i := range rest.Operations {
+		rest.Operations[i].Wait = 0
 	}
-	r.postpone()
-	return r
+	due.resume.plan = rest
+	due.notBefore = time.Now().Add(due.resume.backoff.Step())
 }
-
-func (r *remainder) postpone() { r.next = time.Now().Add(r.backoff.Step()) }
 
 // resume runs the rest of a plan. It is no failure that an object is not deleted yet, until the deadline.
 func (t *term) resume(ctx context.Context, q *queue, due *task) {
@@ -45,67 +44,72 @@ func (t *term) resume(ctx context.Context, q *queue, due *task) {
 	rest, answer := due.resume, answer{verdict: failed}
 	func() {
 		defer rest.run.recovered(func(err error) { answer.err = err })
-		answer = t.execute(ctx, q, rest.run, due.hook, operations.File{Plan: rest.plan})
+		answer = t.execute(ctx, rest.run, due.hook, operations.File{Plan: rest.plan})
 	}()
 	switch {
 	case answer.verdict == canceled:
 	case answer.verdict == terminating && time.Now().Before(rest.deadline):
-		rest.plan = answer.rest
-		rest.postpone()
+		t.postpone(due, answer.rest)
 	default:
 		if answer.verdict == terminating {
 			answer.verdict = failed
 		}
 		due.resume = nil
-		t.settle(ctx, q, due, rest.run, rest.why, answer)
+		t.settle(q, due, rest.run, rest.why, answer)
 	}
 }
 
-// addDeletions remembers the deletions that finalizers delay. An object that is created again with the same name stays.
-func (t *term) addDeletions(q *queue, run *Run, planned []crud.Operation, results []crud.Result) {
+// followUp reports the end of the deletions that finalizers delay. No run and no queue waits for it, and it looks at one object at a time. An object that
+// is created again with the same name stays.
+func (t *term) followUp(run *Run, planned []crud.Operation, results []crud.Result) {
 	for i, result := range results {
 		if result.Outcome != crud.Deleting {
 			continue
 		}
-		op := planned[i]
-		if result.Object != nil {
-			op.Preconditions.UID = new(result.Object.GetUID())
-			op.Preconditions.ResourceVersion = nil
-		}
+		op, uid := planned[i], result.Object.GetUID()
+		op.Preconditions.UID, op.Preconditions.ResourceVersion, op.Wait = &uid, nil, 0
 		run.Logger.Infow("A deletion waits for finalizers", "operation", op.String(), "finalizers", result.Finalizers)
 		t.recordDeletion(run, result, false)
-		r := newRemainder(crud.Plan{Operations: []crud.Operation{op}, SkipPreflight: true}, t.options.Deletions)
-		r.run = run
 		t.mu.Lock()
-		q.deletions = slices.DeleteFunc(q.deletions, func(other *remainder) bool { return other.plan.Operations[0].Ref == op.Ref })
-		q.deletions = append(q.deletions, r)
+		_, isFollowed := t.deletions[uid]
+		t.deletions[uid] = op
 		t.mu.Unlock()
+		if isFollowed {
+			continue
+		}
+		deadline := time.Now().Add(t.options.Deletions)
+		go func() {
+			_ = followUps.DelayFunc().Until(t.ctx, false, true, func(ctx context.Context) (isOver bool, err error) {
+				return t.look(ctx, run, uid, deadline), nil
+			})
+		}()
 	}
 }
 
-// repeatDeletion repeats a deletion until the object does not exist, or until the deadline.
-func (t *term) repeatDeletion(ctx context.Context, q *queue, d *remainder) {
-	ctx, cancel := t.bounded(ctx, t.options.Timeout)
-	defer cancel()
-	results, err := t.client.RunPlan(ctx, d.plan)
-	isOver := err != nil && crud.ClassOf(err) != crud.Precondition && time.Now().After(d.deadline)
-	switch {
+// look repeats a deletion, and reports whether it is complete or not awaited anymore.
+func (t *term) look(ctx context.Context, run *Run, uid types.UID, deadline time.Time) (isOver bool) {
+	t.looking.Lock()
+	defer t.looking.Unlock()
+	t.mu.Lock()
+	op := t.deletions[uid]
+	t.mu.Unlock()
+	result, err := t.client.Run(ctx, op)
+	switch isLate := time.Now().After(deadline); {
 	case ctx.Err() != nil:
-	case isOver, err == nil && results[0].Outcome == crud.Deleting && time.Now().After(d.deadline):
-		d.run.Logger.Warnw("A deletion is not awaited anymore", "operation", d.plan.Operations[0].String(), "finalizers", results[0].Finalizers)
-		t.recordDeletion(d.run, results[0], true)
-		t.forget(q, d)
-	case err == nil && results[0].Outcome != crud.Deleting, crud.ClassOf(err) == crud.Precondition:
-		d.run.Logger.Infow("A deletion is complete", "operation", d.plan.Operations[0].String())
-		t.forget(q, d)
+		return true
+	case err == nil && result.Outcome != crud.Deleting, crud.ClassOf(err) == crud.Precondition:
+		run.Logger.Infow("A deletion is complete", "operation", op.String())
+	case isLate:
+		run.Logger.Warnw("A deletion is not awaited anymore", "operation", op.String(), "finalizers", result.Finalizers)
+		t.recordDeletion(run, result, true)
 	case err == nil:
-		t.recordDeletion(d.run, results[0], false)
+		t.recordDeletion(run, result, false)
+		return false
+	default:
+		return false
 	}
-	d.postpone()
-}
-
-func (t *term) forget(q *queue, d *remainder) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	q.deletions = slices.DeleteFunc(q.deletions, func(other *remainder) bool { return other == d })
+	delete(t.deletions, uid)
+	return true
 }

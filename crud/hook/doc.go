@@ -34,8 +34,8 @@ SPDX-License-Identifier: Apache-2.0
 //
 //   - A hook receives all objects that exist first (Synchronization), and then each change that lasts. An event has the newest state of the
 //     object: changes while the hook waits are one event. Snapshots are as the cache is when the run begins.
-//   - Runs of a queue follow one another. Adjacent events of a hook are one run. A run that fails is repeated first in its queue, with a
-//     delay that grows, unless its binding allows failures.
+//   - Runs of a queue follow one another. Adjacent events of a hook are one run. A run that fails is repeated before others of its hook, with a
+//     delay that grows, unless its binding allows failures. Another hook of the queue waits for one run at most between its own.
 //   - The operations are checked and executed after the run, as one plan. If the hook fails, for an executable by its exit status, none
 //     is executed but those with applyOnHookError.
 //   - A conflict means that an object has changed since the hook decided. That is no failure: the hook runs again, as soon as the cache has

@@ -26,7 +26,7 @@ type rejection struct {
 func (r *rejection) Unwrap() error { return r.error }
 
 // execute runs the operations of a hook.
-func (t *term) execute(ctx context.Context, q *queue, run *Run, h *Hook, file operations.File) answer {
+func (t *term) execute(ctx context.Context, run *Run, h *Hook, file operations.File) answer {
 	answer := answer{verdict: succeeded, planned: len(file.Operations)}
 	var results []crud.Result
 	if answer.err = h.bindings.Settings.check(file.Operations); answer.err == nil {
@@ -39,7 +39,7 @@ func (t *term) execute(ctx context.Context, q *queue, run *Run, h *Hook, file op
 	}
 	t.report(h, file.Report(results, answer.err))
 	if !file.DryRun {
-		t.addDeletions(q, run, file.Operations, results)
+		t.followUp(run, file.Operations, results)
 	}
 	for _, result := range results {
 		if result.Outcome != crud.Failed && result.Outcome != crud.NotRun {

@@ -54,6 +54,8 @@ type task struct {
 	// conflicts are those since the last failure.
 	conflicts int
 	notBefore time.Time
+	// isStale reports, after a conflict, whether the hook would decide from the same state again.
+	isStale func() bool
 	// resume is the rest of the plan, if an object that is being deleted delays it.
 	resume *remainder
 }
@@ -62,8 +64,8 @@ type task struct {
 type queue struct {
 	name  string
 	tasks []*task
-	// deletions are those that finalizers delay. Nothing waits for them.
-	deletions []*remainder
+	// repeats reports whether the last one had begun before.
+	repeats bool
 }
 
 // key is the key of the queue in the work queue of the controller.
@@ -91,44 +93,34 @@ func (t *task) takes(hook *Hook, allowsFailure bool) bool {
 	return t.hook == hook && t.allowsFailure == allowsFailure && t.resume == nil
 }
 
-// next returns the task that the worker of the queue executes now, or the time of its next check if no event decides it. Tasks are in strict
-// order, except that a plan which waits for the deletion of an object delays only the tasks of the same hook.
-func (t *term) next(q *queue) (due *task, deletion *remainder, wait time.Duration) {
+// next returns the task that the worker of the queue executes now, or the time until one is due if no event decides that. A task delays those of the same
+// hook alone. What was begun before, to repeat or to continue it, and what was not, take turns.
+func (t *term) next(q *queue) (due *task, wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now := time.Now()
-	after := func(at time.Time) {
-		if delay := at.Sub(now); wait == 0 || delay < wait {
-			wait = delay
-		}
-	}
-	for _, d := range q.deletions {
-		if !d.next.After(now) {
-			return nil, d, 0
-		}
-		after(d.next)
-	}
-	held := sets.New[*Hook]()
-	for i, candidate := range q.tasks {
-		switch {
-		case held.Has(candidate.hook):
+	now, held := time.Now(), sets.New[*Hook]()
+	for _, candidate := range q.tasks {
+		if held.Has(candidate.hook) {
 			continue
-		case candidate.resume != nil && candidate.resume.next.After(now):
-			after(candidate.resume.next)
-			held.Insert(candidate.hook)
-			continue
-		case candidate.resume != nil:
-			return candidate, nil, 0
-		case t.writing[candidate.hook] > 0:
-			return nil, nil, wait // its events may be of the operations that run in another queue, which enqueues this one
-		case candidate.notBefore.After(now):
-			after(candidate.notBefore)
-			return nil, nil, wait
 		}
-		t.begin(q, i)
-		return candidate, nil, 0
+		held.Insert(candidate.hook)
+		switch delay := candidate.notBefore.Sub(now); {
+		case delay > 0:
+			if wait == 0 || delay < wait {
+				wait = delay
+			}
+		// Its events may be of the operations that run in another queue, which enqueues this one.
+		case candidate.resume == nil && t.writing[candidate.hook] > 0:
+		case due == nil || due.started == q.repeats && candidate.started != q.repeats:
+			due = candidate
+		}
 	}
-	return nil, nil, wait
+	if due == nil {
+		return nil, wait
+	}
+	q.repeats = due.started
+	t.begin(q, slices.Index(q.tasks, due))
+	return due, 0
 }
 
 // begin has a task start, together with those after it that it takes. It is called with the lock.

@@ -22,6 +22,10 @@ var (
 
 // run runs the hook of a task once, and then its operations.
 func (t *term) run(ctx context.Context, q *queue, due *task) {
+	if due.isStale != nil && due.isStale() {
+		due.notBefore = time.Now().Add(syncPoll)
+		return
+	}
 	why := t.occasionOf(due)
 	if len(why.contexts) == 0 {
 		t.finish(q, due) // no change is left
@@ -42,9 +46,9 @@ func (t *term) run(ctx context.Context, q *queue, due *task) {
 		Logger: t.logger(due.hook, due.triggers[0].binding(), q.name).With("task", due.id), values: why.values,
 	}
 	began := time.Now()
-	answer := t.attempt(ctx, q, run, due.hook)
+	answer := t.attempt(ctx, run, due.hook)
 	due.measurement(q).ran(answer.verdict, time.Since(began))
-	t.settle(ctx, q, due, run, why, answer)
+	t.settle(q, due, run, why, answer)
 }
 
 // verdict classifies the end of a run.
@@ -72,7 +76,7 @@ type answer struct {
 }
 
 // attempt runs the hook and its operations.
-func (t *term) attempt(ctx context.Context, q *queue, run *Run, h *Hook) (result answer) {
+func (t *term) attempt(ctx context.Context, run *Run, h *Hook) (result answer) {
 	defer run.recovered(func(err error) { result = answer{verdict: failed, err: err} })
 	calling, cancel := t.bounded(ctx, h.bindings.Settings.timeout(t.options.Timeout))
 	file, err := h.call(calling, run)
@@ -90,7 +94,7 @@ func (t *term) attempt(ctx context.Context, q *queue, run *Run, h *Hook) (result
 		countRejection(h.name, err)
 		return answer{verdict: failed, err: err}
 	}
-	return t.execute(executing, q, run, h, file)
+	return t.execute(executing, run, h, file)
 }
 
 // bounded returns a context that ends after a timeout, and after the grace period when the process ends.

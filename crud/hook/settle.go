@@ -6,10 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package hook
 
 import (
-	"context"
+	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -20,7 +19,7 @@ const (
 )
 
 // settle decides what follows a run.
-func (t *term) settle(ctx context.Context, q *queue, due *task, run *Run, why occasion, answer answer) {
+func (t *term) settle(q *queue, due *task, run *Run, why occasion, answer answer) {
 	m := due.measurement(q)
 	var reason string
 	if answer.err != nil {
@@ -33,14 +32,14 @@ func (t *term) settle(ctx context.Context, q *queue, due *task, run *Run, why oc
 		run.Logger.Infow("The process ended a run of a hook", "reason", reason)
 	case terminating:
 		run.Logger.Infow("The operations of a hook wait for the deletion of an object", "reason", reason)
-		due.resume = newRemainder(answer.rest, t.options.Deletions)
-		due.resume.run, due.resume.why = run, why
+		due.resume = &remainder{deadline: time.Now().Add(t.options.Deletions), backoff: followUps, run: run, why: why}
+		t.postpone(due, answer.rest)
 	case conflicted:
 		m.conflicted()
 		if due.conflicts++; due.conflicts < t.options.Conflicts {
 			run.Logger.Infow("A hook runs again, because an object has changed since it decided", "conflicts", due.conflicts, "reason", reason)
 			due.notBefore = time.Now().Add(min(conflictDelay<<min(due.conflicts-1, 20), mostConflictDelay))
-			t.awaitFresh(ctx, due.hook, answer)
+			due.isStale = t.staleness(due.hook, answer)
 			return
 		}
 		t.recordConflicts(due, run, answer)
@@ -58,7 +57,7 @@ func (t *term) done(q *queue, due *task, why occasion) {
 	t.finish(q, due)
 }
 
-// fail counts a failure, and repeats the task later, first in its queue, unless its bindings allow failures.
+// fail counts a failure, and repeats the task later, unless its bindings allow failures.
 func (t *term) fail(q *queue, due *task, run *Run, why occasion, answer answer, reason string) {
 	due.measurement(q).failed()
 	due.conflicts = 0
@@ -73,18 +72,12 @@ func (t *term) fail(q *queue, due *task, run *Run, why occasion, answer answer, 
 	run.Logger.Errorw("A hook failed", "error", reason, "repeatedIn", delay.String(), "failures", t.failures.NumRequeues(due))
 }
 
-// awaitFresh waits until the caches of a hook have another version of the object than the one that an operation required.
-func (t *term) awaitFresh(ctx context.Context, h *Hook, answer answer) {
-	if answer.lost == "" {
-		return
+// staleness returns a function that reports whether the caches of a hook still have the version of the object that an operation required.
+func (t *term) staleness(h *Hook, answer answer) func() bool {
+	until := time.Now().Add(t.options.Freshness)
+	return func() bool {
+		return answer.lost != "" && time.Now().Before(until) && slices.ContainsFunc(t.monitors[h], func(m *monitor) bool {
+			return m.isAt(cache.NewObjectName(answer.cause.Ref.Namespace, answer.cause.Ref.Name), answer.lost)
+		})
 	}
-	name := cache.NewObjectName(answer.cause.Ref.Namespace, answer.cause.Ref.Name)
-	_ = wait.PollUntilContextTimeout(ctx, syncPoll, t.options.Freshness, true, func(context.Context) (bool, error) {
-		for _, m := range t.monitors[h] {
-			if m.isAt(name, answer.lost) {
-				return t.ctx.Err() != nil, nil
-			}
-		}
-		return true, nil
-	})
 }

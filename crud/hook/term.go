@@ -16,6 +16,7 @@ import (
 
 	"github.com/robfig/cron/v3"
 	"go.uber.org/zap"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
@@ -42,6 +43,9 @@ type term struct {
 	writing  map[*Hook]int     // the number of queues in which operations of the hook run
 	failures workqueue.TypedRateLimiter[*task]
 	begun    sets.Set[*Hook] // whose bindings have begun
+	// deletions are those that finalizers delay, by the UIDs of their objects. looking is held while one is repeated.
+	deletions map[types.UID]crud.Operation
+	looking   sync.Mutex
 
 	monitors map[*Hook][]*monitor
 	schedule *cron.Cron
@@ -51,7 +55,7 @@ func newTerm(r *runner) *term {
 	t := &term{
 		runner: r, queues: r.queues(), pending: sets.New[trigger](), writing: map[*Hook]int{},
 		failures: workqueue.NewTypedItemExponentialFailureRateLimiter[*task](r.options.RetryDelay, r.options.MaxRetryDelay),
-		begun:    sets.New[*Hook](), monitors: map[*Hook][]*monitor{}, schedule: cron.New(cron.WithParser(crontabs)),
+		begun:    sets.New[*Hook](), monitors: map[*Hook][]*monitor{}, schedule: cron.New(cron.WithParser(crontabs)), deletions: map[types.UID]crud.Operation{},
 	}
 	t.ctx, t.cancel = context.WithCancel(r.ctx)
 	for _, h := range r.hooks {

@@ -14,12 +14,15 @@ import (
 	"sync/atomic"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/hook"
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// 3: a failed run is repeated first, with the same task; others of the queue wait, and those of other queues do not.
-func TestQueue_FailedRun_IsRepeatedBeforeOthersOfTheQueue(t *testing.T) {
+// 3: a failed run is repeated with the same task, before other runs of its hook. It delays no other hook, of the same queue or another.
+func TestQueue_FailedRun_DelaysItsHookAlone(t *testing.T) {
 	s := newScene(t)
 	var j journal
 	var failures atomic.Int64
@@ -53,6 +56,41 @@ func TestQueue_FailedRun_IsRepeatedBeforeOthersOfTheQueue(t *testing.T) {
 	close(release)
 	j.await(t, "free kubernetes Synchronization", "free kubernetes EventAdded a=1", "failed", "failed", "failed", "failing kubernetes Synchronization a=1")
 	expectMeasured(t, 3, "hook.run.errors", s.ns+"-failing")
+}
+
+// Hooks that fail, or lose a conflict again and again, wait for as long as the test takes, and another one of their queue receives its events.
+func TestQueue_HooksWaitToBeRepeated_OthersOfTheQueueRun(t *testing.T) {
+	s := newScene(t)
+	stale := s.create("stale", "1", nil)
+	s.patch("stale", `{"data": {"value": "2"}}`)
+	var j journal
+	added := hook.Bindings{Kubernetes: []hook.Kubernetes{s.configMaps()}}
+	hooks := []*hook.Hook{s.hook("z", added, func(_ context.Context, run *hook.Run) error {
+		j.addf("%s", describe(run.Contexts))
+		return nil
+	})}
+	for i := range 5 {
+		fails := i%2 == 0
+		hooks = append(hooks, s.hook(fmt.Sprint("a", i), added, func(_ context.Context, run *hook.Run) error {
+			if fails {
+				return errors.New("it fails")
+			}
+			run.Add(crud.FilterPatchOptimistic(stale, func(cm *corev1.ConfigMap) error {
+				cm.Data["value"] = "3"
+				return nil
+			}))
+			return nil
+		}))
+	}
+	options := s.quick()
+	options.RetryDelay, options.MaxRetryDelay, options.Conflicts = 2*harness.Deadline, 2*harness.Deadline, 1
+	s.start(options, hooks...)
+	for i := range 5 {
+		expectMeasured(t, 1, "hook.run.errors", fmt.Sprint(s.ns, "-a", i))
+	}
+	j.await(t, "kubernetes Synchronization")
+	s.create("x", "1", it)
+	j.await(t, "kubernetes Synchronization", "kubernetes EventAdded x=1")
 }
 
 // 3: adjacent events of a hook are one run, and a binding that allows failures drops a run.

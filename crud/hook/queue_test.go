@@ -1,0 +1,103 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hook
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/tools/record"
+
+	"github.com/mallard-dev/mallard/crud"
+)
+
+// A letter is a hook. A capital one has a task that begins, a small one a task that was begun before; ~ has it wait, and = continue a plan.
+func TestQueue_Next_NoHookDelaysAnotherByMoreThanOneRun(t *testing.T) {
+	for tasks, want := range map[string]string{
+		"":            "",
+		"A B":         "AB",
+		"A A B":       "AAB", // AllowFailure differs
+		"~a B":        "B",
+		"~a A B C":    "BC",
+		"~a= A B":     "B",
+		"a b c D E":   "aDbEc",
+		"a= b= c= D":  "aDbc",
+		"a D D D b E": "aDbDDE",
+		"a= A B":      "aAB",
+	} {
+		tm := &term{runner: &runner{}, pending: sets.New[trigger](), writing: map[*Hook]int{}}
+		hooks, q := map[string]*Hook{}, &queue{}
+		for i, text := range strings.Fields(tasks) {
+			name := strings.ToUpper(strings.Trim(text, "~="))
+			if hooks[name] == nil {
+				hooks[name] = &Hook{name: name}
+			}
+			of := &task{hook: hooks[name], started: strings.ToUpper(text) != text, allowsFailure: i%2 == 1, triggers: []trigger{{hook: hooks[name]}}}
+			if strings.HasSuffix(text, "=") {
+				of.resume = &remainder{}
+			}
+			if strings.HasPrefix(text, "~") {
+				of.notBefore = time.Now().Add(time.Hour)
+			}
+			q.tasks = append(q.tasks, of)
+		}
+		got := ""
+		for {
+			begun := map[*task]bool{}
+			for _, each := range q.tasks {
+				begun[each] = each.started
+			}
+			due, wait := tm.next(q)
+			if due == nil {
+				if (wait > 0) != strings.Contains(tasks, "~") {
+					t.Errorf("%s: the next check is in %v", tasks, wait)
+				}
+				break
+			}
+			if name := due.hook.name; begun[due] {
+				got += strings.ToLower(name)
+			} else {
+				got += name
+			}
+			tm.failures = noFailures{}
+			tm.finish(q, due)
+		}
+		if got != want {
+			t.Errorf("%s: the order is %s, want %s", tasks, got, want)
+		}
+	}
+}
+
+type noFailures struct{}
+
+func (noFailures) When(*task) time.Duration { return 0 }
+func (noFailures) Forget(*task)             {}
+func (noFailures) NumRequeues(*task) int    { return 0 }
+
+func TestFollowUp_OperationWithWait_WaitsForNothing(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	tm := &term{runner: &runner{recorder: record.NewFakeRecorder(1)}, ctx: ctx, deletions: map[types.UID]crud.Operation{}}
+	object := &unstructured.Unstructured{}
+	object.SetUID("1")
+	op := crud.EnsureDeleted(crud.Ref{Kind: "ConfigMap", Name: "a"})
+	op.Wait, op.Preconditions.ResourceVersion = time.Hour, new("7")
+	tm.followUp(&Run{Logger: zap.NewNop().Sugar()}, []crud.Operation{op}, []crud.Result{{Outcome: crud.Deleting, Object: object}})
+	if followed := tm.deletions["1"]; followed.Wait != 0 || followed.Preconditions.ResourceVersion != nil || *followed.Preconditions.UID != "1" {
+		t.Errorf("the operation is %+v", followed)
+	}
+	due := &task{resume: &remainder{backoff: followUps}}
+	tm.postpone(due, crud.Plan{Operations: []crud.Operation{op}})
+	if due.resume.plan.Operations[0].Wait != 0 || !due.notBefore.After(time.Now()) {
+		t.Errorf("the rest is %+v", due.resume.plan)
+	}
+}

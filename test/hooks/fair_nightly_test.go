@@ -1,0 +1,12 @@
+//go:build nightly
+
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hooks
+
+import "testing"
+
+func TestDeletions_FinalizersHoldThousands_TheQueueIsAsAnEmptyOne(t *testing.T) { followsUp(t, 2000) }
