@@ -18,6 +18,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/mallard-dev/mallard/confidential"
+	"github.com/mallard-dev/mallard/crud/internal/child"
 )
 
 func (c *call) isConfidential() bool { return c.options.ConfidentialKinds.Has(c.kind.GroupKind()) }
@@ -52,7 +53,8 @@ func (c *Client) AddConfidential(values *confidential.Values, op Operation) {
 	if ref.Kind == "" {
 		return // a function writes what is not known yet
 	}
-	if found, err := c.kinds.find(ref); err != nil || !c.options.ConfidentialKinds.Has(found.GroupKind()) {
+	// What is written to a kind that is not known might be confidential.
+	if found, err := c.kinds.find(ref); err == nil && !c.options.ConfidentialKinds.Has(found.GroupKind()) {
 		return
 	}
 	// What cannot be decoded is not sent.
@@ -62,6 +64,10 @@ func (c *Client) AddConfidential(values *confidential.Values, op Operation) {
 		written, _ = fields(op.Object)
 	case op.Type == TypeMergePatch:
 		written, _ = decodeMergePatch(op.Patch)
+	case op.Type == TypeJQPatch:
+		for i, text := range child.Literals(op.JQ) {
+			written[strconv.Itoa(i)] = text
+		}
 	default:
 		for i := range patch {
 			written[strconv.Itoa(i)], _ = patch[i].ValueInterface()

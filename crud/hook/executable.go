@@ -18,6 +18,8 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"golang.org/x/time/rate"
+
 	"github.com/mallard-dev/mallard/crud/internal/self"
 	"github.com/mallard-dev/mallard/crud/operations"
 )
@@ -108,9 +110,14 @@ func (x *executable) call(ctx context.Context, run *Run) (file operations.File, 
 		functionsVariable+"="+filepath.Join(folder, functionsFile), programVariable+"="+program, taskVariable+"="+run.Task, "TMPDIR="+folder,
 		responseVariable+"="+filepath.Join(folder, responseFile), validatingVariable+"="+filepath.Join(folder, responseFile),
 	)
-	ended := runGroup(ctx, cmd, newOutput(run.Logger, run.values.Masker()))
+	printed := &output{logger: run.Logger, limit: rate.NewLimiter(linesPerSecond, lineBurst)}
+	ended := runGroup(ctx, cmd, printed)
 	killEscaped(marker)
 	file, err = readOperations(root)
+	run.held = printed.log
+	if err != nil {
+		run.held = printed.withhold
+	}
 	if ended == nil && err == nil {
 		err = errors.Join(readResponse(root, run), readMetrics(root, run))
 	}
@@ -155,11 +162,6 @@ func readMetrics(root *os.Root, run *Run) error {
 	}
 	if run.metrics, err = parseMetrics(content); err != nil {
 		return &rejection{fmt.Errorf("reading its metrics: %w", err), "metrics"}
-	}
-	for _, line := range run.metrics {
-		for name, value := range line.Labels {
-			line.Labels[name] = run.values.Mask(value)
-		}
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (t *term) execute(ctx context.Context, run *Run, h *Hook, file operations.F
 			results[i].Outcome = crud.NotRun
 		}
 	}
-	t.report(h, file.Report(results, answer.err))
+	t.report(run, h, file.Report(results, answer.err))
 	if !file.DryRun {
 		t.followUp(run, file.Operations, results)
 	}
@@ -80,9 +80,6 @@ func (t *term) execute(ctx context.Context, run *Run, h *Hook, file operations.F
 
 // runPlan runs a plan, and remembers the versions that it wrote, and the objects that it deleted.
 func (t *term) runPlan(ctx context.Context, run *Run, h *Hook, file operations.File) ([]crud.Result, error) {
-	for _, op := range file.Operations {
-		t.client.AddConfidential(&run.values, op)
-	}
 	if len(file.Operations) == 0 {
 		return nil, nil
 	}
@@ -132,8 +129,13 @@ func (s Settings) check(planned []crud.Operation) error {
 	return nil
 }
 
-// report keeps how the operations ended for the next run of the hook.
-func (t *term) report(h *Hook, report operations.Report) {
+// report keeps how the operations ended for the next run of the hook, which does not know the values that this one wrote.
+func (t *term) report(run *Run, h *Hook, report operations.Report) {
+	mask := run.values.Masker()
+	report.Error = mask(report.Error)
+	for i := range report.Operations {
+		report.Operations[i].Error = mask(report.Operations[i].Error)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.previous[h] = &report

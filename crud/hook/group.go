@@ -50,7 +50,6 @@ func runGroup(ctx context.Context, cmd *exec.Cmd, out *output) error {
 		for _, reader := range readers {
 			_ = reader.Close() // only read
 		}
-		out.end()
 	}()
 	await, err := startGroup(cmd)
 	closeAll(cmd)

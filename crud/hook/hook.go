@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"go.uber.org/zap"
 	admissionv1 "k8s.io/api/admission/v1"
@@ -25,13 +26,22 @@ import (
 type Hook struct {
 	name     string
 	bindings Bindings
-	// call runs the hook once and returns its operations. With an error, those for hooks that failed are valid.
+	// call runs the hook once and returns its operations. With an error, only those for hooks that failed are executed.
 	call func(context.Context, *Run) (operations.File, error)
 }
 
 // Func returns a hook in Go. The operations that f adds to the run are executed once f has returned without an error.
 func Func(name string, bindings Bindings, f func(context.Context, *Run) error) *Hook {
 	return &Hook{name: name, bindings: bindings, call: func(ctx context.Context, run *Run) (file operations.File, err error) {
+		defer func() {
+			if reason := recover(); reason != nil {
+				stack := string(debug.Stack())
+				run.held = func(mask func(string) string) {
+					run.Logger.Errorw("The hook panicked", "reason", mask(fmt.Sprint(reason)), "stack", stack)
+				}
+				file, err = operations.File{Plan: run.Plan}, errors.New("it panicked")
+			}
+		}()
 		err = f(ctx, run)
 		return operations.File{Plan: run.Plan}, err
 	}}
@@ -69,8 +79,25 @@ type Run struct {
 
 	// values are those of the confidential objects that the hook received or wants to write. They are masked in everything that it logs.
 	values confidential.Values
-	// metrics are those that an executable wrote.
+	// metrics are those that an executable wrote, and held logs what the hook printed.
 	metrics []metricLine
+	held    func(mask func(string) string)
+}
+
+// reveal logs what the hook printed, and completes its metrics, without the values that it received or that its operations write.
+func (r *Run) reveal(client *crud.Client, file operations.File) {
+	for _, op := range slices.Concat(file.Operations, file.OnHookError) {
+		client.AddConfidential(&r.values, op)
+	}
+	mask := r.values.Masker()
+	if r.held != nil {
+		r.held(mask)
+	}
+	for _, line := range r.metrics {
+		for name, value := range line.Labels {
+			line.Labels[name] = mask(value)
+		}
+	}
 }
 
 // Add adds operations to the plan.

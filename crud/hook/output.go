@@ -10,40 +10,47 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"sync/atomic"
-	"unicode/utf8"
+	"sync"
+	"time"
 
 	"go.uber.org/zap"
 	"golang.org/x/time/rate"
 )
 
 const (
-	// mostOfLine bounds how much of a line of a hook is logged.
-	mostOfLine = 4096
+	// mostOfLine bounds how much of a line of a hook is logged, and mostOfOutput how much of a run.
+	mostOfLine, mostOfOutput = 4096, 1 << 20
 	// linesPerSecond and lineBurst bound how many lines of a run are logged.
 	linesPerSecond, lineBurst = 20, 200
+	// longestTail is the mark at the end of a truncated line.
+	longestTail = 1024
 )
 
-// output logs what a run prints.
+// output holds what a run prints until its operations are known, which may write the values that it has.
 type output struct {
 	logger *zap.SugaredLogger
-	mask   func(string) string
 	limit  *rate.Limiter
-	left   atomic.Int64
+
+	mu    sync.Mutex
+	lines []outputLine
+	size  int
+	left  int
 }
 
-func newOutput(logger *zap.SugaredLogger, mask func(string) string) *output {
-	return &output{logger: logger, mask: mask, limit: rate.NewLimiter(linesPerSecond, lineBurst)}
+type outputLine struct {
+	at           time.Time
+	stream, text string
+	isPart       bool
 }
 
-// read logs the lines of a stream, and reads all of it whatever it logs.
+// read holds the lines of a stream, and reads all of it whatever it holds.
 func (o *output) read(stream string, from io.Reader) {
 	reader := bufio.NewReaderSize(from, mostOfLine)
 	for isRest := false; ; {
 		line, err := reader.ReadSlice('\n')
 		isPart := errors.Is(err, bufio.ErrBufferFull)
-		if len(line) > 0 && !isRest {
-			o.log(stream, line, isPart)
+		if text := strings.TrimRight(string(line), "\r\n"); text != "" && !isRest {
+			o.hold(outputLine{time.Now(), stream, text, isPart})
 		}
 		if isRest = isPart; err != nil && !isPart {
 			return
@@ -51,33 +58,40 @@ func (o *output) read(stream string, from io.Reader) {
 	}
 }
 
-func (o *output) log(stream string, line []byte, isPart bool) {
-	text := strings.TrimRight(string(line), "\r\n")
-	if text == "" {
+func (o *output) hold(line outputLine) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.size+len(line.text) > mostOfOutput || !o.limit.Allow() {
+		o.left++
 		return
 	}
-	if !o.limit.Allow() {
-		o.left.Add(1)
-		return
-	}
-	if !utf8.ValidString(text) {
-		text = strings.ToValidUTF8(text, "\uFFFD")
-	}
-	// The part of a value at the end of a part of a line would not be found.
-	text = o.mask(text)
-	if isPart {
-		o.logger.Infow("Output of a hook", "stream", stream, "line", strings.ToValidUTF8(text[:max(len(text)-longestTail, 0)], ""), "truncated", true)
-		return
-	}
-	o.logger.Infow("Output of a hook", "stream", stream, "line", text)
+	o.size += len(line.text)
+	o.lines = append(o.lines, line)
 }
 
-// longestTail is the mark at the end of a truncated line.
-const longestTail = 1024
+// log logs the lines.
+func (o *output) log(mask func(string) string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, line := range o.lines {
+		text := mask(strings.ToValidUTF8(line.text, "\uFFFD"))
+		fields := []any{"stream", line.stream, "printed", line.at}
+		if line.isPart {
+			// The part of a value at the end of a part of a line would not be found.
+			text, fields = strings.ToValidUTF8(text[:max(len(text)-longestTail, 0)], ""), append(fields, "truncated", true)
+		}
+		o.logger.Infow("Output of a hook", append(fields, "line", text)...)
+	}
+	if o.left > 0 {
+		o.logger.Warnw("A hook prints too much: lines are left out", "lines", o.left)
+	}
+}
 
-// end logs how many lines were left out.
-func (o *output) end() {
-	if n := o.left.Load(); n > 0 {
-		o.logger.Warnw("A hook prints too much: lines are left out", "lines", n)
+// withhold logs how much there is.
+func (o *output) withhold(func(string) string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if n := len(o.lines) + o.left; n > 0 {
+		o.logger.Warnw("The output of a hook is not shown, since its operations cannot be read: it may have values that they write", "lines", n)
 	}
 }

@@ -43,6 +43,7 @@ type Review struct {
 	options Options
 	// process is the context of the process, and synced is closed once the monitors of the snapshots have their objects.
 	process  context.Context //nolint:containedctx // the lifetime of the server
+	client   *crud.Client
 	monitors []*monitor
 	synced   chan struct{}
 	// running and waiting have a token for each.
@@ -82,6 +83,11 @@ func (r *Review) Path() string { return "/" + strings.ToLower(string(r.kind)) + 
 // Start observes the objects of the snapshots. It is called once, before Answer, with the context of the process.
 func (r *Review) Start(ctx context.Context) error {
 	r.process = ctx
+	client, err := crud.New(injection.GetConfig(ctx), crud.Options{FieldManager: r.options.FieldManager, ConfidentialKinds: r.options.ConfidentialKinds})
+	if err != nil {
+		return err
+	}
+	r.client = client
 	for i := range r.hook.bindings.Kubernetes {
 		k := &r.hook.bindings.Kubernetes[i]
 		if slices.Contains(r.IncludeSnapshotsFrom, k.Name) || r.Group != "" && r.Group == k.Group {
@@ -91,10 +97,6 @@ func (r *Review) Start(ctx context.Context) error {
 	if len(r.monitors) == 0 {
 		close(r.synced)
 		return nil
-	}
-	client, err := crud.New(injection.GetConfig(ctx), crud.Options{FieldManager: r.options.FieldManager})
-	if err != nil {
-		return err
 	}
 	go func() {
 		startMonitors(ctx, ctx, client, r.monitors)
@@ -151,6 +153,7 @@ func (r *Review) run(ctx context.Context, request *admissionv1.AdmissionRequest,
 	defer run.recovered(func(err error) { failed = err })
 	run.Contexts = []Context{r.contextOf(request, &run.values)}
 	file, err := r.hook.call(ctx, run)
+	run.reveal(r.client, file)
 	if planned := len(file.Operations) + len(file.OnHookError); err == nil && planned > 0 {
 		err = &rejection{fmt.Errorf("it has %d operations, which are not executed in a review", planned), "review"}
 	}

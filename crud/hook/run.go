@@ -81,6 +81,7 @@ func (t *term) attempt(ctx context.Context, run *Run, h *Hook) (result answer) {
 	calling, cancel := t.bounded(ctx, h.bindings.Settings.timeout(t.options.Timeout))
 	file, err := h.call(calling, run)
 	cancel()
+	run.reveal(t.client, file)
 	if ctx.Err() != nil {
 		return answer{verdict: canceled, err: context.Cause(ctx)}
 	}

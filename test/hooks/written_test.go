@@ -1,0 +1,82 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hooks
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+)
+
+// writers are the bodies of hooks that write a value into a Secret, which they do not receive.
+var writers = map[string]string{
+	"create": `crud::create_or_update --arg ns="$ns" --arg p="$value" '{apiVersion: "v1", kind: "Secret", metadata: {namespace: $ns, name: "created"}, stringData: {password: $p}}'`,
+	"merge":  `crud::merge_patch -n "$ns" --arg p="$value" Secret it '{stringData: {merged: $p}}'`,
+	"json":   `crud::json_patch -n "$ns" --arg p="$value" secrets it '[{op: "add", path: "/data/patched", value: ($p | @base64)}]'`,
+	"jq":     `crud::jq_patch -n "$ns" --arg p="$value" Secret it '.data.filtered = ($p | @base64)'`,
+	"label":  `crud::merge_patch -n "$ns" --arg p="$value" Secret it '{stringData: {a: $p}}'; crud::merge_patch -n "$ns" --arg p="$value" ConfigMap it '{metadata: {labels: {a: $p}}}'`,
+	"fails":  `crud::merge_patch -n "$ns" --arg p="$value" Secret it '{stringData: {merged: $p}}'; false`,
+	"breaks": `crud::merge_patch -n "$ns" --arg p="$value" Secret it '{stringData: {merged: $p}}'; echo '{"operationType": ' >>"$KUBERNETES_OPERATION_PATH"`,
+	"metric": `crud::merge_patch -n "$ns" --arg p="$value" Secret it '{stringData: {merged: $p}}'; jq -cn --arg p "$value" '{name: "it", set: 1, labels: {a: $p}}' >>"$METRICS_PATH"`,
+}
+
+func TestSecret_HookWritesAValue_NothingThatItPrintsHasTheValue(t *testing.T) {
+	s := newScene(t)
+	if _, err := s.env.Kube.CoreV1().Secrets(s.ns).Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "it"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.create("it", "1", it)
+	values := map[string]string{}
+	for name, body := range writers {
+		values[name] = harness.Canary(t)
+		s.script("writes-"+name, `configVersion: v1
+kubernetes:
+- kind: ConfigMap
+  queue: `+name+`
+  allowFailure: true`+selected, `
+value='`+values[name]+`'
+echo "before $value" >&2
+cat "$PREVIOUS_RESULTS_PATH"
+set -x
+`+body+`
+set +x
+echo "after $value"`)
+	}
+	s.start(s.quick(), s.load(s.quick())...)
+	ended := func(n int64) {
+		for name := range writers {
+			switch name {
+			case "label", "fails", "breaks":
+				expectMeasured(t, n, "hook.run.errors", "writes-"+name)
+			default:
+				expectMeasured(t, n, "hook.runs", "writes-"+name, "result", "success")
+			}
+		}
+	}
+	ended(1)
+	s.patch("it", `{"data": {"value": "2"}}`)
+	ended(2)
+	harness.Eventually(t, "the output is logged", func(context.Context) error {
+		log := s.logged()
+		for _, want := range []string{"before ***", "after ***", "--arg 'p=***'", "The output of a hook is not shown", `Invalid value: \"***\"`} {
+			if !strings.Contains(log, want) {
+				return errors.New("the log lacks " + want)
+			}
+		}
+		return nil
+	})
+	for name, value := range values {
+		if form := harness.Leaked(s.logged(), value); form != "" {
+			t.Errorf("the value that hook %s writes is logged %s", name, form)
+		}
+	}
+}
