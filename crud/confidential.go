@@ -53,7 +53,7 @@ func (c *Client) AddConfidential(values *confidential.Values, op Operation) {
 	if ref.Kind == "" {
 		return // a function writes what is not known yet
 	}
-	// What is written to a kind that is not known might be confidential.
+	// Without an answer of the API server about the kind, it may be confidential.
 	if found, err := c.kinds.find(ref); err == nil && !c.options.ConfidentialKinds.Has(found.GroupKind()) {
 		return
 	}

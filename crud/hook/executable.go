@@ -61,7 +61,7 @@ type executable struct {
 }
 
 // command returns the command that runs the executable with arguments.
-func (x *executable) command(args ...string) (*exec.Cmd, error) {
+func (x *executable) command(ctx context.Context, args ...string) (*exec.Cmd, error) {
 	command := []string{x.path}
 	if x.options.Command != nil {
 		var err error
@@ -69,15 +69,14 @@ func (x *executable) command(args ...string) (*exec.Cmd, error) {
 			return nil, fmt.Errorf("finding the program that runs it: %w", err)
 		}
 	}
-	// Not with a context: it would end the leader of the process group alone.
-	cmd := exec.Command(command[0], append(command[1:], args...)...) //nolint:gosec,noctx // runs the hook's program
+	cmd := groupCommand(ctx, command[0], append(command[1:], args...)...)
 	cmd.Dir = filepath.Dir(x.path)
 	return cmd, nil
 }
 
 // call runs the executable in a separate folder, and returns the operations that it wrote.
 func (x *executable) call(ctx context.Context, run *Run) (file operations.File, err error) {
-	folder, err := os.MkdirTemp(x.options.Folder, "hook-")
+	folder, err := os.MkdirTemp(x.options.Folder, runFolder)
 	if err != nil {
 		return file, fmt.Errorf("creating the folder of the run: %w", err)
 	}
@@ -92,7 +91,12 @@ func (x *executable) call(ctx context.Context, run *Run) (file operations.File, 
 		return file, fmt.Errorf("opening the folder of the run: %w", err)
 	}
 	defer root.Close() //nolint:errcheck // only read
-	cmd, err := x.command()
+	locked, err := lock(folder)
+	if err != nil {
+		return file, err
+	}
+	defer locked.Close() //nolint:errcheck // only read
+	cmd, err := x.command(ctx)
 	if err != nil {
 		return file, err
 	}
@@ -103,16 +107,15 @@ func (x *executable) call(ctx context.Context, run *Run) (file operations.File, 
 	if err != nil {
 		return file, err
 	}
-	marker := contextVariable + "=" + filepath.Join(folder, contextFile)
 	cmd.Env = append(
-		os.Environ(), marker, operationsVariable+"="+filepath.Join(folder, operationsFile), patchVariable+"="+filepath.Join(folder, operationsFile),
+		os.Environ(), marker(folder), operationsVariable+"="+filepath.Join(folder, operationsFile), patchVariable+"="+filepath.Join(folder, operationsFile),
 		metricsVariable+"="+filepath.Join(folder, metricsFile), previousVariable+"="+filepath.Join(folder, previousFile),
 		functionsVariable+"="+filepath.Join(folder, functionsFile), programVariable+"="+program, taskVariable+"="+run.Task, "TMPDIR="+folder,
 		responseVariable+"="+filepath.Join(folder, responseFile), validatingVariable+"="+filepath.Join(folder, responseFile),
 	)
 	printed := &output{logger: run.Logger, limit: rate.NewLimiter(linesPerSecond, lineBurst)}
 	ended := runGroup(ctx, cmd, printed)
-	killEscaped(marker)
+	killEscaped(marker(folder))
 	file, err = readOperations(root)
 	run.held = printed.log
 	if err != nil {
@@ -229,22 +232,4 @@ func kindOf(mode fs.FileMode) string {
 	default:
 		return "special file"
 	}
-}
-
-// removeAll removes a folder, also if the hook took permissions of folders in it away.
-func removeAll(folder string) error {
-	if os.RemoveAll(folder) == nil {
-		return nil
-	}
-	// What fails is reported by the second attempt to remove the folder.
-	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if entry != nil && entry.IsDir() {
-			_ = os.Chmod(path, 0o700) //nolint:gosec // it is a folder
-		}
-		if err != nil {
-			return fs.SkipDir
-		}
-		return nil
-	})
-	return os.RemoveAll(folder) //nolint:wrapcheck // it names the path
 }

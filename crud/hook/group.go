@@ -27,11 +27,36 @@ const (
 	readWithin = time.Second
 )
 
-// runGroup runs a command as the leader of a process group, and reads its output. It returns when no process of the group runs. When ctx ends,
-// the group receives SIGTERM, and SIGKILL after terminateWithin. If an ancestor of ctx ended, another process may lead, and the group receives
-// SIGKILL at once.
+// groupCommand returns a command that is the leader of a process group. When ctx ends, the group receives SIGTERM, and SIGKILL after terminateWithin. If
+// an ancestor of ctx ended, another process may lead, and the group receives SIGKILL at once.
+func groupCommand(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.WaitDelay = terminateWithin
+	cmd.Cancel = func() error {
+		signal := syscall.SIGKILL
+		if cause := context.Cause(ctx); errors.Is(cause, errTimeout) || errors.Is(cause, errEnding) {
+			signal = syscall.SIGTERM
+		}
+		signalTo(-cmd.Process.Pid, signal)
+		return nil
+	}
+	return cmd
+}
+
+// awaitGroup returns when no process of the group of a command runs. The error is the cause of the end of ctx, or else the exit status.
+func awaitGroup(ctx context.Context, cmd *exec.Cmd) error {
+	exit := cmd.Wait()
+	killRest(cmd.Process.Pid)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return exit //nolint:wrapcheck // the exit status
+}
+
+// runGroup runs the command of a group, and reads its output.
 func runGroup(ctx context.Context, cmd *exec.Cmd, out *output) error {
-	var readers []*os.File
+	var readers, writers []*os.File
 	var reading sync.WaitGroup
 	for stream, target := range map[string]*io.Writer{"stdout": &cmd.Stdout, "stderr": &cmd.Stderr} {
 		reader, writer, err := os.Pipe()
@@ -39,74 +64,24 @@ func runGroup(ctx context.Context, cmd *exec.Cmd, out *output) error {
 			return fmt.Errorf("creating a pipe: %w", err)
 		}
 		*target = writer
-		readers = append(readers, reader)
+		readers, writers = append(readers, reader), append(writers, writer)
 		reading.Go(func() { out.read(stream, reader) })
 	}
-	defer func() {
-		for _, reader := range readers {
-			_ = reader.SetReadDeadline(time.Now().Add(readWithin)) // pipes have deadlines
-		}
-		reading.Wait()
-		for _, reader := range readers {
-			_ = reader.Close() // only read
-		}
-	}()
-	await, err := startGroup(cmd)
-	closeAll(cmd)
-	if err != nil {
-		return err
+	err := cmd.Start()
+	for _, writer := range writers {
+		_ = writer.Close() // the process has its own
 	}
-	return await(ctx)
-}
-
-func closeAll(cmd *exec.Cmd) {
-	for _, w := range []io.Writer{cmd.Stdout, cmd.Stderr} {
-		if file, ok := w.(*os.File); ok {
-			_ = file.Close() // the process has its own
-		}
+	if err == nil {
+		err = awaitGroup(ctx, cmd)
 	}
-}
-
-// startGroup starts a command as the leader of a process group. await returns how it ended, or ends it when ctx does.
-func startGroup(cmd *exec.Cmd) (await func(ctx context.Context) error, err error) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("starting it: %w", err)
+	for _, reader := range readers {
+		_ = reader.SetReadDeadline(time.Now().Add(readWithin)) // pipes have deadlines
 	}
-	var exit error
-	ended := make(chan struct{})
-	go func() {
-		exit = cmd.Wait()
-		close(ended)
-	}()
-	return func(ctx context.Context) error {
-		defer killRest(cmd.Process.Pid)
-		if cause := endWith(ctx, cmd.Process.Pid, ended); cause != nil {
-			return cause
-		}
-		return exit //nolint:wrapcheck // the exit status
-	}, nil
-}
-
-// endWith waits for the end of the leader. If ctx ends before, it ends the group, and returns why.
-func endWith(ctx context.Context, group int, ended <-chan struct{}) error {
-	select {
-	case <-ended:
-		return nil
-	case <-ctx.Done():
+	reading.Wait()
+	for _, reader := range readers {
+		_ = reader.Close() // only read
 	}
-	cause := context.Cause(ctx)
-	if errors.Is(cause, errTimeout) || errors.Is(cause, errEnding) {
-		signalTo(-group, syscall.SIGTERM)
-		select {
-		case <-ended:
-			return cause
-		case <-time.After(terminateWithin):
-		}
-	}
-	signalTo(-group, syscall.SIGKILL)
-	<-ended
-	return cause
+	return err
 }
 
 // signalTo sends a signal to a process, or to a group by its negative number. It fails only if the group no longer exists.

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"knative.dev/pkg/logging"
 )
 
 const (
@@ -25,10 +27,13 @@ const (
 
 // Load returns the executables below a folder as hooks, each with the bindings that it prints when it is called with --config. Their names are
 // their paths below the folder. Files that are not executable, hidden ones, and folders with the name lib are left out. The options must be
-// those of NewController.
+// those of NewController. It ends programs and removes folders that an earlier process could not, since it was killed.
 func Load(ctx context.Context, folder string, options Options) ([]*Hook, error) {
 	var hooks []*Hook
 	var errs []error
+	if err := removeAbandoned(options.Folder); err != nil {
+		logging.FromContext(ctx).Warnw("Removing the folders of a process that was killed failed", "error", err)
+	}
 	folder, err := filepath.Abs(folder) // each hook runs in its own folder
 	if err != nil {
 		return nil, fmt.Errorf("finding the folder of the hooks: %w", err)
@@ -65,18 +70,16 @@ func Load(ctx context.Context, folder string, options Options) ([]*Hook, error) 
 
 func load(ctx context.Context, name, path string, options Options) (*Hook, error) {
 	x := &executable{path: path, options: options}
-	cmd, err := x.command("--config")
+	ctx, cancel := context.WithTimeoutCause(ctx, configWithin, errTimeout)
+	defer cancel()
+	cmd, err := x.command(ctx, "--config")
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, configWithin, errTimeout)
-	defer cancel()
 	var stdout, stderr limited
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	cmd.WaitDelay = time.Second // a process that it leaves behind may hold the output open
-	await, err := startGroup(cmd)
-	if err == nil {
-		err = await(ctx)
+	if err = cmd.Start(); err == nil {
+		err = awaitGroup(ctx, cmd)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("running it with --config: %w: %s", err, strings.TrimSpace(stderr.String()))

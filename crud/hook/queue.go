@@ -94,7 +94,7 @@ func (t *task) takes(hook *Hook, allowsFailure bool) bool {
 }
 
 // next returns the task that the worker of the queue executes now, or the time until one is due if no event decides that. A task delays those of the same
-// hook alone. What was begun before, to repeat or to continue it, and what was not, take turns.
+// hook alone. First runs take turns with repetitions and the rests of plans.
 func (t *term) next(q *queue) (due *task, wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -25,13 +25,13 @@ func TestQueue_Next_NoHookDelaysAnotherByMoreThanOneRun(t *testing.T) {
 	for tasks, want := range map[string]string{
 		"":            "",
 		"A B":         "AB",
-		"A A B":       "AAB", // AllowFailure differs
+		"A A B":       "AAB", //nolint:dupword // tasks of one hook, whose AllowFailure differs
 		"~a B":        "B",
 		"~a A B C":    "BC",
 		"~a= A B":     "B",
 		"a b c D E":   "aDbEc",
 		"a= b= c= D":  "aDbc",
-		"a D D D b E": "aDbDDE",
+		"a D D D b E": "aDbDDE", //nolint:dupword // tasks of one hook
 		"a= A B":      "aAB",
 	} {
 		tm := &term{runner: &runner{}, pending: sets.New[trigger](), writing: map[*Hook]int{}}
