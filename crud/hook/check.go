@@ -6,12 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 package hook
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/robfig/cron/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -57,12 +56,12 @@ func (b *Bindings) complete() error {
 			}
 		}
 	}
-	for path, common := range b.commons() {
-		checkIncluded(path, common.IncludeSnapshotsFrom)
+	for _, common := range b.commons() {
+		checkIncluded(common.path, common.of.IncludeSnapshotsFrom)
 	}
-	for path, a := range b.admissions() {
-		errs = append(errs, in(path, a.complete()))
-		checkIncluded(path, a.IncludeSnapshotsFrom)
+	for _, a := range b.admissions() {
+		errs = append(errs, in(a.path, a.of.complete()))
+		checkIncluded(a.path, a.of.IncludeSnapshotsFrom)
 	}
 	if b.OnStartup == nil && len(b.Schedule)+len(b.Kubernetes)+len(b.Validating)+len(b.Mutating) == 0 {
 		errs = append(errs, errors.New("there is no binding: use onStartup, schedule, kubernetes, kubernetesValidating or kubernetesMutating"))
@@ -74,45 +73,36 @@ func (b *Bindings) complete() error {
 	return errors.Join(errs...)
 }
 
-// commons are the paths and the common fields of all bindings.
-func (b *Bindings) commons() iter.Seq2[string, *Common] {
-	return func(yield func(string, *Common) bool) {
-		for i := range b.Kubernetes {
-			if !yield(fmt.Sprintf("kubernetes[%d]", i), &b.Kubernetes[i].Common) {
-				return
-			}
-		}
-		for i := range b.Schedule {
-			if !yield(fmt.Sprintf("schedule[%d]", i), &b.Schedule[i].Common) {
-				return
-			}
-		}
-	}
+// at is a part of the bindings, with its path.
+type at[T any] struct {
+	path string
+	of   *T
 }
 
-// admissions are the paths and the bindings that answer reviews.
-func (b *Bindings) admissions() iter.Seq2[string, *Admission] {
-	return func(yield func(string, *Admission) bool) {
-		for i := range b.Validating {
-			if !yield(fmt.Sprintf("kubernetesValidating[%d]", i), &b.Validating[i]) {
-				return
-			}
-		}
-		for i := range b.Mutating {
-			if !yield(fmt.Sprintf("kubernetesMutating[%d]", i), &b.Mutating[i]) {
-				return
-			}
-		}
+// commons are the common fields of all bindings.
+func (b *Bindings) commons() (all []at[Common]) {
+	for i := range b.Kubernetes {
+		all = append(all, at[Common]{fmt.Sprintf("kubernetes[%d]", i), &b.Kubernetes[i].Common})
 	}
+	for i := range b.Schedule {
+		all = append(all, at[Common]{fmt.Sprintf("schedule[%d]", i), &b.Schedule[i].Common})
+	}
+	return all
+}
+
+// admissions are the bindings that answer reviews.
+func (b *Bindings) admissions() (all []at[Admission]) {
+	for i := range b.Validating {
+		all = append(all, at[Admission]{fmt.Sprintf("kubernetesValidating[%d]", i), &b.Validating[i]})
+	}
+	for i := range b.Mutating {
+		all = append(all, at[Admission]{fmt.Sprintf("kubernetesMutating[%d]", i), &b.Mutating[i]})
+	}
+	return all
 }
 
 func (c *Common) complete(name string) {
-	if c.Name == "" {
-		c.Name = name
-	}
-	if c.Queue == "" {
-		c.Queue = mainQueue
-	}
+	c.Name, c.Queue = cmp.Or(c.Name, name), cmp.Or(c.Queue, mainQueue)
 }
 
 func (k *Kubernetes) check() error {
@@ -179,13 +169,6 @@ func (k *Kubernetes) fields() (fields.Selector, error) {
 // runsOn reports whether an event runs the hook.
 func (k *Kubernetes) runsOn(event WatchEvent) bool {
 	return k.ExecuteHookOnEvent == nil || slices.Contains(k.ExecuteHookOnEvent, event)
-}
-
-func (s Settings) timeout(otherwise time.Duration) time.Duration {
-	if s.Timeout.Duration > 0 {
-		return s.Timeout.Duration
-	}
-	return otherwise
 }
 
 // in adds a path to each of the errors that were joined.

@@ -45,8 +45,6 @@ type Options struct {
 	Timeout time.Duration
 	// Grace is the time for which a run may continue when the process ends, 10s by default. It must be shorter than the renew deadline of the election.
 	Grace time.Duration
-	// Freshness bounds how long a run after a conflict waits for a newer state of the object, 5s by default.
-	Freshness time.Duration
 	// Conflicts is the number of successive conflicts that are a failure, 10 by default.
 	Conflicts int
 	// ConfidentialKinds are treated as Secret is: the values of their objects that a hook receives or writes are masked in what is logged and recorded.
@@ -61,7 +59,6 @@ func (o Options) withDefaults() Options {
 	o.MaxRetryDelay = cmp.Or(o.MaxRetryDelay, 32*time.Second)
 	o.Timeout = cmp.Or(o.Timeout, 10*time.Minute)
 	o.Grace = cmp.Or(o.Grace, 10*time.Second)
-	o.Freshness = cmp.Or(o.Freshness, 5*time.Second)
 	o.Conflicts = cmp.Or(o.Conflicts, 10)
 	o.Deletions = cmp.Or(o.Deletions, 5*time.Minute)
 	return o
@@ -158,7 +155,7 @@ func (r *runner) queues() map[string]*queue {
 	queues := map[string]*queue{mainQueue: {name: mainQueue}}
 	for _, h := range r.hooks {
 		for _, common := range h.bindings.commons() {
-			queues[common.Queue] = &queue{name: common.Queue}
+			queues[common.of.Queue] = &queue{name: common.of.Queue}
 		}
 	}
 	return queues

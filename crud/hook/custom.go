@@ -101,33 +101,27 @@ func (c *customMetrics) copied() map[string]customMetric {
 // export creates the instrument of a new metric.
 func (c *customMetrics) export(name string, m customMetric) (err error) {
 	description := metric.WithDescription("Written by hooks.")
-	var observable metric.Float64Observable
+	series := metric.WithFloat64Callback(func(_ context.Context, observer metric.Float64Observer) error {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for attributes, p := range c.metrics[name].series {
+			if c.ctx.Err() == nil {
+				observer.Observe(p.value, metric.WithAttributeSet(attributes))
+			}
+		}
+		return nil
+	})
 	switch m.action {
 	case actionObserve:
 		c.histograms[name], err = meter.Float64Histogram(m.name, description, metric.WithExplicitBucketBoundaries(m.buckets...))
 	case actionAdd:
-		observable, err = meter.Float64ObservableCounter(m.name, description)
+		_, err = meter.Float64ObservableCounter(m.name, description, series)
 	default:
-		observable, err = meter.Float64ObservableGauge(m.name, description)
+		_, err = meter.Float64ObservableGauge(m.name, description, series)
 	}
 	if err != nil {
 		return fmt.Errorf("metric %s: creating its instrument: %w", m.name, err)
 	}
-	if m.action == actionObserve {
-		return nil
-	}
-	registration, err := meter.RegisterCallback(func(_ context.Context, observer metric.Observer) error {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		for attributes, p := range c.metrics[name].series {
-			observer.ObserveFloat64(observable, p.value, metric.WithAttributeSet(attributes))
-		}
-		return nil
-	}, observable)
-	if err != nil {
-		return fmt.Errorf("metric %s: exporting its series: %w", m.name, err)
-	}
-	context.AfterFunc(c.ctx, func() { _ = registration.Unregister() })
 	return nil
 }
 

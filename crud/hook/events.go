@@ -79,25 +79,8 @@ func (t *term) recordErrorf(run *Run, h *Hook, failed *crud.Error, eventType, re
 	t.recordf(run, failed.Ref, uid, eventType, reason, format, args...)
 }
 
-func (t *term) recordConflicts(due *task, run *Run, answer answer) {
-	if answer.cause != nil {
-		t.recordErrorf(run, due.hook, answer.cause, corev1.EventTypeWarning, ReasonConflicts,
-			"Hook %s failed: the object changed during each of %d runs, before the operation %s", run.Hook, t.options.Conflicts, answer.cause.Operation)
-	}
-}
-
-func (t *term) recordIncomplete(due *task, run *Run, answer answer, reason string) {
-	if answer.cause != nil && answer.executed > 0 {
-		t.recordErrorf(run, due.hook, answer.cause, corev1.EventTypeWarning, ReasonIncomplete,
-			"Hook %s, which is allowed to fail, executed %d of %d operations: %s", run.Hook, answer.executed, answer.planned, reason)
-	}
-}
-
 // recordWaiting records what delays the deletion for which operations wait.
 func (t *term) recordWaiting(run *Run, h *Hook, failed *crud.Error) {
-	if failed == nil {
-		return
-	}
 	if finalizers := ofOthers(failed.Finalizers); finalizers != "" {
 		t.recordErrorf(run, h, failed, corev1.EventTypeNormal, ReasonDeletionDelayed,
 			"Hook %s waits for the deletion, which the finalizers %s delay", run.Hook, finalizers)

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,32 +23,27 @@ import (
 	"github.com/mallard-dev/mallard/crud/operations"
 )
 
-// The files in the folder of a run.
+// mostOfContexts bounds the binding contexts, so that a run needs less memory than the container has.
+const mostOfContexts = 32 << 20
+
+// The files in the folder of a run, and the variables with their paths that other functions know.
 const (
 	contextFile    = "binding_context.json"
 	operationsFile = "operations"
 	metricsFile    = "metrics"
-	previousFile   = "previous_results.json"
 	responseFile   = "response.json"
-	functionsFile  = "crud.sh"
-)
 
-// mostOfContexts bounds the binding contexts, so that a run needs less memory than the container has.
-const mostOfContexts = 32 << 20
-
-// The variables of a run.
-const (
 	contextVariable    = "BINDING_CONTEXT_PATH"
 	operationsVariable = "KUBERNETES_OPERATION_PATH"
-	patchVariable      = "KUBERNETES_PATCH_PATH"
 	metricsVariable    = "METRICS_PATH"
-	previousVariable   = "PREVIOUS_RESULTS_PATH"
 	responseVariable   = "ADMISSION_RESPONSE_PATH"
-	validatingVariable = "VALIDATING_RESPONSE_PATH"
-	functionsVariable  = "CRUD_SH"
-	programVariable    = "CRUD_PROGRAM"
-	taskVariable       = "HOOK_TASK_ID"
 )
+
+// files are the files of a run by variables. Those of shell-operator have other names, too.
+var files = map[string]string{
+	contextVariable: contextFile, operationsVariable: operationsFile, metricsVariable: metricsFile, responseVariable: responseFile,
+	"KUBERNETES_PATCH_PATH": operationsFile, "VALIDATING_RESPONSE_PATH": responseFile, "PREVIOUS_RESULTS_PATH": "previous_results.json", "CRUD_SH": "crud.sh",
+}
 
 //go:embed crud.sh
 var functions []byte
@@ -107,12 +101,10 @@ func (x *executable) call(ctx context.Context, run *Run) (file operations.File, 
 	if err != nil {
 		return file, err
 	}
-	cmd.Env = append(
-		os.Environ(), marker(folder), operationsVariable+"="+filepath.Join(folder, operationsFile), patchVariable+"="+filepath.Join(folder, operationsFile),
-		metricsVariable+"="+filepath.Join(folder, metricsFile), previousVariable+"="+filepath.Join(folder, previousFile),
-		functionsVariable+"="+filepath.Join(folder, functionsFile), programVariable+"="+program, taskVariable+"="+run.Task, "TMPDIR="+folder,
-		responseVariable+"="+filepath.Join(folder, responseFile), validatingVariable+"="+filepath.Join(folder, responseFile),
-	)
+	cmd.Env = append(os.Environ(), "CRUD_PROGRAM="+program, "HOOK_TASK_ID="+run.Task, "TMPDIR="+folder)
+	for variable, file := range files {
+		cmd.Env = append(cmd.Env, variable+"="+filepath.Join(folder, file))
+	}
 	printed := &output{logger: run.Logger, limit: rate.NewLimiter(linesPerSecond, lineBurst)}
 	ended := runGroup(ctx, cmd, printed)
 	killEscaped(marker(folder))
@@ -190,46 +182,25 @@ func prepare(root *os.Root, run *Run) error {
 			return fmt.Errorf("encoding the results of the previous run: %w", err)
 		}
 	}
-	for name, content := range map[string][]byte{
-		contextFile: contexts, operationsFile: nil, metricsFile: nil, previousFile: previous, responseFile: nil, functionsFile: functions,
-	} {
-		if err := root.WriteFile(name, content, 0o600); err != nil {
+	contents := map[string][]byte{contextFile: contexts, files["PREVIOUS_RESULTS_PATH"]: previous, files["CRUD_SH"]: functions}
+	for _, name := range files {
+		if err := root.WriteFile(name, contents[name], 0o600); err != nil {
 			return fmt.Errorf("writing a file of the run: %w", err)
 		}
 	}
 	return nil
 }
 
-// readFile reads what a hook wrote, at most one byte more than the limit. It must be a file in the folder: it follows no link, and waits for no
-// pipe.
+// readFile reads what a hook wrote, at most one byte more than the limit. It must be a file in the folder: the root follows no link out of it, and a
+// pipe is not waited for.
 func readFile(root *os.Root, name, variable string, limit int64) ([]byte, error) {
-	info, err := root.Lstat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is a %s, and must be a file", variable, kindOf(info.Mode()))
-	}
-	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the file
-	}
 	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the file
+		return nil, fmt.Errorf("%s: %w", variable, err)
 	}
 	defer file.Close() //nolint:errcheck // only read
-	if opened, err := file.Stat(); err != nil || !os.SameFile(info, opened) {
-		return nil, fmt.Errorf("%s changed after the end of the hook", variable)
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(fmt.Errorf("%s must be a regular file", variable), err)
 	}
 	return io.ReadAll(io.LimitReader(file, limit+1)) //nolint:wrapcheck // it names the file
-}
-
-func kindOf(mode fs.FileMode) string {
-	switch {
-	case mode.IsDir():
-		return "folder"
-	case mode&fs.ModeSymlink != 0:
-		return "symbolic link"
-	case mode&fs.ModeNamedPipe != 0:
-		return "pipe"
-	default:
-		return "special file"
-	}
 }

@@ -27,7 +27,7 @@ func (r *rejection) Unwrap() error { return r.error }
 
 // execute runs the operations of a hook.
 func (t *term) execute(ctx context.Context, run *Run, h *Hook, file operations.File) answer {
-	answer := answer{verdict: succeeded, planned: len(file.Operations)}
+	answer := answer{verdict: succeeded, planned: len(file.Operations), cause: &crud.Error{}}
 	var results []crud.Result
 	if answer.err = h.bindings.Settings.check(file.Operations); answer.err == nil {
 		results, answer.err = t.runPlan(ctx, run, h, file)
@@ -56,7 +56,9 @@ func (t *term) execute(ctx context.Context, run *Run, h *Hook, file operations.F
 	}
 	var cause error
 	answer.verdict, cause = verdictOf(ctx, file.Operations, answer.err)
-	answer.cause, _ = errors.AsType[*crud.Error](cause)
+	if failure, ok := errors.AsType[*crud.Error](cause); ok {
+		answer.cause = failure
+	}
 	switch answer.verdict {
 	case succeeded, canceled:
 	case conflicted:
@@ -131,10 +133,12 @@ func (s Settings) check(planned []crud.Operation) error {
 
 // report keeps how the operations ended for the next run of the hook, which does not know the values that this one wrote.
 func (t *term) report(run *Run, h *Hook, report operations.Report) {
-	mask := run.values.Masker()
-	report.Error = mask(report.Error)
-	for i := range report.Operations {
-		report.Operations[i].Error = mask(report.Operations[i].Error)
+	if report.State != operations.Done {
+		mask := run.values.Masker()
+		report.Error = mask(report.Error)
+		for i := range report.Operations {
+			report.Operations[i].Error = mask(report.Operations[i].Error)
+		}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

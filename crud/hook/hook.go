@@ -89,10 +89,11 @@ func (r *Run) reveal(client *crud.Client, file operations.File) {
 	for _, op := range slices.Concat(file.Operations, file.OnHookError) {
 		client.AddConfidential(&r.values, op)
 	}
-	mask := r.values.Masker()
-	if r.held != nil {
-		r.held(mask)
+	if r.held == nil {
+		return // the hook in Go has no output and no metrics
 	}
+	mask := r.values.Masker()
+	r.held(mask)
 	for _, line := range r.metrics {
 		for name, value := range line.Labels {
 			line.Labels[name] = mask(value)
@@ -121,16 +122,16 @@ type Context struct {
 	// Snapshot and WatchEvent are those of an Event: the newest state of the object, or for Deleted the last known one.
 	Snapshot
 
-	WatchEvent WatchEvent
+	WatchEvent WatchEvent `json:"watchEvent,omitempty"`
 	// Binding is the name of the binding or of its group, or onStartup.
-	Binding string
-	Type    ContextType
+	Binding string      `json:"binding"`
+	Type    ContextType `json:"type,omitempty"`
 	// Objects are those of a Synchronization.
-	Objects []Snapshot
+	Objects []Snapshot `json:"objects,omitzero"`
 	// Review is the request that a Validating or Mutating run answers.
-	Review *admissionv1.AdmissionRequest
+	Review *admissionv1.AdmissionRequest `json:"-"`
 	// Snapshots are the objects of the bindings in IncludeSnapshotsFrom or of the group, by the names of the bindings.
-	Snapshots map[string][]Snapshot
+	Snapshots map[string][]Snapshot `json:"snapshots,omitzero"`
 }
 
 // Snapshot is an object, and the result of the jq filter of its binding.
@@ -141,33 +142,17 @@ type Snapshot struct {
 
 // MarshalJSON implements json.Marshaler.
 func (c Context) MarshalJSON() ([]byte, error) {
-	fields := map[string]any{"binding": c.Binding}
-	if c.Type != "" {
-		fields["type"] = c.Type
-	}
-	switch {
-	case c.Type == TypeSynchronization && c.Objects == nil:
-		fields["objects"] = []Snapshot{}
-	case c.Type == TypeSynchronization:
-		fields["objects"] = c.Objects
-	case c.Type == TypeEvent:
-		fields["watchEvent"] = c.WatchEvent
-		if c.Object != nil {
-			fields["object"] = c.Object
-		}
-		if c.FilterResult != nil {
-			fields["filterResult"] = c.FilterResult
-		}
-	}
+	type plain Context
+	with := struct {
+		plain
+
+		Review *admissionv1.AdmissionReview `json:"review,omitempty"`
+	}{plain: plain(c)}
 	if c.Review != nil {
-		review := admissionv1.AdmissionReview{Request: c.Review}
-		review.SetGroupVersionKind(admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"))
-		fields["review"] = review
+		with.Review = &admissionv1.AdmissionReview{Request: c.Review}
+		with.Review.SetGroupVersionKind(admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"))
 	}
-	if c.Snapshots != nil {
-		fields["snapshots"] = c.Snapshots
-	}
-	encoded, err := json.Marshal(fields)
+	encoded, err := json.Marshal(with)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the context of binding %s: %w", c.Binding, err)
 	}

@@ -39,15 +39,13 @@ func Load(ctx context.Context, folder string, options Options) ([]*Hook, error) 
 		return nil, fmt.Errorf("finding the folder of the hooks: %w", err)
 	}
 	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		isLeftOut := entry != nil && (path != folder && strings.HasPrefix(entry.Name(), ".") || entry.IsDir() && entry.Name() == "lib")
 		switch {
 		case err != nil:
 			return err
-		case path != folder && strings.HasPrefix(entry.Name(), "."), entry.IsDir() && entry.Name() == "lib":
-			if entry.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		case entry.IsDir():
+		case isLeftOut && entry.IsDir():
+			return fs.SkipDir
+		case isLeftOut, entry.IsDir():
 			return nil
 		}
 		if info, err := entry.Info(); err != nil || info.Mode().Perm()&0o111 == 0 {

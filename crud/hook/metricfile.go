@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"reflect"
 	"regexp"
 	"slices"
@@ -91,7 +90,7 @@ func (l *metricLine) mistake(format string, args ...any) error {
 func (l *metricLine) decode(raw json.RawMessage) (errs []error) {
 	strict, err := kjson.UnmarshalStrict(raw, l)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		err = fmt.Errorf("%s: it is a %s, and must be a %s", cmp.Or(wrong.Field, "the line"), wrong.Value, typeName(wrong.Type))
+		err = fmt.Errorf("%s: it is a %s, and must be a %s", cmp.Or(wrong.Field, "the line"), wrong.Value, cmp.Or(typeNames[wrong.Type.Kind()], "object"))
 	}
 	if err != nil {
 		return []error{err}
@@ -111,19 +110,8 @@ func (l *metricLine) decode(raw json.RawMessage) (errs []error) {
 	return errs
 }
 
-// typeName is the JSON type of a Go type.
-func typeName(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Float64:
-		return "number"
-	case reflect.Slice:
-		return "list"
-	case reflect.String:
-		return "string"
-	default:
-		return "object"
-	}
-}
+// typeNames are the JSON types of Go types other than objects.
+var typeNames = map[reflect.Kind]string{reflect.Float64: "number", reflect.Slice: "list", reflect.String: "string"}
 
 // check returns the mistakes of the line alone.
 func (l *metricLine) check() (errs []error) {
@@ -143,7 +131,8 @@ func (l *metricLine) check() (errs []error) {
 		if l.Group != "" {
 			fail("group: a histogram cannot expire: leave out group")
 		}
-		if len(l.Buckets) == 0 || len(l.Buckets) > mostBuckets || !increases(l.Buckets) {
+		increases := slices.IsSortedFunc(l.Buckets, func(a, b float64) int { return cmp.Or(cmp.Compare(a, b), -1) })
+		if len(l.Buckets) == 0 || len(l.Buckets) > mostBuckets || !increases {
 			fail("buckets: they must be up to %d numbers that increase, such as [0.1, 1, 10]", mostBuckets)
 		}
 	case actionAdd, actionSet:
@@ -170,17 +159,6 @@ func (l *metricLine) check() (errs []error) {
 		}
 	}
 	return errs
-}
-
-func increases(numbers []float64) bool {
-	last := math.Inf(-1)
-	for _, number := range numbers {
-		if number <= last {
-			return false
-		}
-		last = number
-	}
-	return true
 }
 
 var (

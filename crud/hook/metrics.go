@@ -65,32 +65,22 @@ func observeQueues(r *runner) {
 	}
 }
 
-// measurement counts the runs of a binding.
-type measurement struct{ attributes []attribute.KeyValue }
-
-// measurement is that of the binding with the first trigger of the task.
-func (t *task) measurement(q *queue) measurement {
-	return measurement{[]attribute.KeyValue{hookKey.String(t.hook.name), bindingKey.String(t.triggers[0].binding()), queueKey.String(q.name)}}
+// attributes are those of the metrics of the binding with the first trigger of the task.
+func (t *task) attributes(q *queue) metric.MeasurementOption {
+	return metric.WithAttributes(hookKey.String(t.hook.name), bindingKey.String(t.triggers[0].common.Name), queueKey.String(q.name))
 }
 
-func (m measurement) ran(v verdict, took time.Duration) {
-	attributes := metric.WithAttributes(append(m.attributes, resultKey.String(string(v)))...)
-	runs.Add(context.Background(), 1, attributes)
-	duration.Record(context.Background(), took.Seconds(), attributes)
+// measure counts a run.
+func (t *task) measure(q *queue, v verdict, took time.Duration) {
+	ctx, attributes, result := context.Background(), t.attributes(q), metric.WithAttributes(resultKey.String(string(v)))
+	runs.Add(ctx, 1, attributes, result)
+	duration.Record(ctx, took.Seconds(), attributes, result)
 	// A rate is known from the first failure on only if there was a zero before.
-	runErrors.Add(context.Background(), 0, metric.WithAttributes(m.attributes...))
-	conflicts.Add(context.Background(), 0, metric.WithAttributes(m.attributes...))
+	runErrors.Add(ctx, 0, attributes)
+	conflicts.Add(ctx, 0, attributes)
 	for _, reason := range []string{"file", "syntax", "schema", "metrics", "namespace", "resolve", "forbidden", "dryrun"} {
-		rejections.Add(context.Background(), 0, metric.WithAttributes(m.attributes[0], reasonKey.String(reason)))
+		rejections.Add(ctx, 0, metric.WithAttributes(hookKey.String(t.hook.name), reasonKey.String(reason)))
 	}
-}
-
-func (m measurement) failed() {
-	runErrors.Add(context.Background(), 1, metric.WithAttributes(m.attributes...))
-}
-
-func (m measurement) conflicted() {
-	conflicts.Add(context.Background(), 1, metric.WithAttributes(m.attributes...))
 }
 
 // countRejection counts an error that is a rejection.

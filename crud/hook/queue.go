@@ -19,29 +19,15 @@ import (
 type trigger struct {
 	hook *Hook
 	kind ContextType
-	// common are those of the binding, or nil for onStartup.
+	// common are those of the binding.
 	common *Common
 	// monitor is that of a Synchronization or an Event, and object that of an Event.
 	monitor *monitor
 	object  cache.ObjectName
 }
 
-// binding is the name of the binding.
-func (t trigger) binding() string {
-	if t.common == nil {
-		return "onStartup"
-	}
-	return t.common.Name
-}
-
-func (t trigger) queue() string {
-	if t.common == nil {
-		return mainQueue
-	}
-	return t.common.Queue
-}
-
-func (t trigger) allowsFailure() bool { return t.common != nil && t.common.AllowFailure }
+// startup are the common fields of onStartup.
+var startup = &Common{Name: "onStartup", Queue: mainQueue}
 
 // task is a run of a hook that is to take place, once or until it succeeds.
 type task struct {
@@ -79,11 +65,11 @@ func (t *term) enqueue(why trigger) {
 		return
 	}
 	t.pending.Insert(why)
-	q := t.queues[why.queue()]
-	if last := len(q.tasks) - 1; last >= 0 && !q.tasks[last].started && q.tasks[last].takes(why.hook, why.allowsFailure()) {
+	q := t.queues[why.common.Queue]
+	if last := len(q.tasks) - 1; last >= 0 && !q.tasks[last].started && q.tasks[last].takes(why.hook, why.common.AllowFailure) {
 		q.tasks[last].triggers = append(q.tasks[last].triggers, why)
 	} else {
-		q.tasks = append(q.tasks, &task{id: string(uuid.NewUUID()), hook: why.hook, triggers: []trigger{why}, allowsFailure: why.allowsFailure()})
+		q.tasks = append(q.tasks, &task{id: string(uuid.NewUUID()), hook: why.hook, triggers: []trigger{why}, allowsFailure: why.common.AllowFailure})
 	}
 	t.impl.EnqueueKey(q.key())
 }

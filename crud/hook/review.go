@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"knative.dev/pkg/injection"
 
@@ -94,13 +94,8 @@ func (r *Review) Start(ctx context.Context) error {
 			r.monitors = append(r.monitors, newMonitor(ctx, r.hook, k))
 		}
 	}
-	if len(r.monitors) == 0 {
-		close(r.synced)
-		return nil
-	}
 	go func() {
-		startMonitors(ctx, ctx, client, r.monitors)
-		if wait.PollUntilContextCancel(ctx, syncPoll, true, func(context.Context) (bool, error) { return haveSynced(r.monitors), nil }) == nil {
+		if awaitObjects(ctx, ctx, client, r.monitors) {
 			close(r.synced)
 		}
 	}()
@@ -113,7 +108,7 @@ func (r *Review) Answer(ctx context.Context, request *admissionv1.AdmissionReque
 	began := time.Now()
 	// Before the API server stops waiting.
 	within := time.Duration(r.TimeoutSeconds) * time.Second * 9 / 10
-	ctx, cancel := bounded(ctx, r.process, min(within, r.hook.bindings.Settings.timeout(within)), r.options.Grace, errLate)
+	ctx, cancel := bounded(ctx, r.process, min(within, cmp.Or(r.hook.bindings.Settings.Timeout.Duration, within)), r.options.Grace, errLate)
 	defer cancel()
 	logger := loggerOf(r.process, r.hook, r.Name, "").With("task", request.UID)
 	response, err := r.answer(ctx, request, logger)

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -43,11 +44,11 @@ func (t *term) run(ctx context.Context, q *queue, due *task) {
 	t.mu.Unlock()
 	run := &Run{
 		Hook: due.hook.name, Queue: q.name, Task: due.id, Contexts: why.contexts, Previous: previous,
-		Logger: t.logger(due.hook, due.triggers[0].binding(), q.name).With("task", due.id), values: why.values,
+		Logger: loggerOf(t.runner.ctx, due.hook, due.triggers[0].common.Name, q.name).With("task", due.id), values: why.values,
 	}
 	began := time.Now()
 	answer := t.attempt(ctx, run, due.hook)
-	due.measurement(q).ran(answer.verdict, time.Since(began))
+	due.measure(q, answer.verdict, time.Since(began))
 	t.settle(q, due, run, why, answer)
 }
 
@@ -66,7 +67,7 @@ const (
 type answer struct {
 	verdict verdict
 	err     error
-	// cause is the error of the operation that decided the verdict, or nil.
+	// cause is the error of the operation that decided the verdict, and empty without one.
 	cause *crud.Error
 	// planned and executed are numbers of operations.
 	planned, executed int
@@ -78,7 +79,7 @@ type answer struct {
 // attempt runs the hook and its operations.
 func (t *term) attempt(ctx context.Context, run *Run, h *Hook) (result answer) {
 	defer run.recovered(func(err error) { result = answer{verdict: failed, err: err} })
-	calling, cancel := t.bounded(ctx, h.bindings.Settings.timeout(t.options.Timeout))
+	calling, cancel := t.bounded(ctx, cmp.Or(h.bindings.Settings.Timeout.Duration, t.options.Timeout))
 	file, err := h.call(calling, run)
 	cancel()
 	run.reveal(t.client, file)
@@ -134,7 +135,7 @@ func (t *term) occasionOf(due *task) (why occasion) {
 		return states[m]
 	}
 	for _, of := range due.triggers {
-		c := Context{Binding: of.binding(), Type: of.kind}
+		c := Context{Binding: of.common.Name, Type: of.kind}
 		switch of.kind {
 		case TypeSchedule, TypeGroup, TypeValidating, TypeMutating:
 		case TypeSynchronization:
@@ -152,7 +153,7 @@ func (t *term) occasionOf(due *task) (why occasion) {
 		case "":
 			why.received = append(why.received, func() { t.beginBindings(due.hook) })
 		}
-		if of.common != nil && of.common.Group != "" {
+		if of.common.Group != "" {
 			if groups[of.common.Group] {
 				continue
 			}
@@ -179,5 +180,5 @@ func (t *term) occasionOf(due *task) (why occasion) {
 
 // includes reports whether the context of a trigger has the objects of a binding.
 func (t trigger) includes(m *monitor) bool {
-	return t.common != nil && (slices.Contains(t.common.IncludeSnapshotsFrom, m.Name) || t.common.Group != "" && t.common.Group == m.Group)
+	return slices.Contains(t.common.IncludeSnapshotsFrom, m.Name) || t.common.Group != "" && t.common.Group == m.Group
 }

@@ -6,13 +6,15 @@ SPDX-License-Identifier: Apache-2.0
 package hook
 
 import (
+	"context"
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 )
 
-// conflictDelay is the first delay after a conflict, and mostConflictDelay the longest.
+// conflictDelay is the first delay after a conflict, and mostConflictDelay the longest, also of the wait for a newer state of the object.
 const (
 	conflictDelay     = 20 * time.Millisecond
 	mostConflictDelay = 5 * time.Second
@@ -20,7 +22,6 @@ const (
 
 // settle decides what follows a run.
 func (t *term) settle(q *queue, due *task, run *Run, why occasion, answer answer) {
-	m := due.measurement(q)
 	var reason string
 	if answer.err != nil {
 		reason = run.values.Mask(answer.err.Error())
@@ -35,14 +36,15 @@ func (t *term) settle(q *queue, due *task, run *Run, why occasion, answer answer
 		due.resume = &remainder{deadline: time.Now().Add(t.options.Deletions), backoff: followUps, run: run, why: why}
 		t.postpone(due, answer.rest)
 	case conflicted:
-		m.conflicted()
+		conflicts.Add(context.Background(), 1, due.attributes(q))
 		if due.conflicts++; due.conflicts < t.options.Conflicts {
 			run.Logger.Infow("A hook runs again, because an object has changed since it decided", "conflicts", due.conflicts, "reason", reason)
 			due.notBefore = time.Now().Add(min(conflictDelay<<min(due.conflicts-1, 20), mostConflictDelay))
 			due.isStale = t.staleness(due.hook, answer)
 			return
 		}
-		t.recordConflicts(due, run, answer)
+		t.recordErrorf(run, due.hook, answer.cause, corev1.EventTypeWarning, ReasonConflicts,
+			"Hook %s failed: the object changed during each of %d runs, before the operation %s", run.Hook, t.options.Conflicts, answer.cause.Operation)
 		t.fail(q, due, run, why, answer, reason)
 	case failed:
 		t.fail(q, due, run, why, answer, reason)
@@ -59,10 +61,13 @@ func (t *term) done(q *queue, due *task, why occasion) {
 
 // fail counts a failure, and repeats the task later, unless its bindings allow failures.
 func (t *term) fail(q *queue, due *task, run *Run, why occasion, answer answer, reason string) {
-	due.measurement(q).failed()
+	runErrors.Add(context.Background(), 1, due.attributes(q))
 	due.conflicts = 0
 	if due.allowsFailure {
-		t.recordIncomplete(due, run, answer, reason)
+		if answer.executed > 0 {
+			t.recordErrorf(run, due.hook, answer.cause, corev1.EventTypeWarning, ReasonIncomplete,
+				"Hook %s, which is allowed to fail, executed %d of %d operations: %s", run.Hook, answer.executed, answer.planned, reason)
+		}
 		run.Logger.Errorw("A hook failed, which its binding allows", "error", reason)
 		t.done(q, due, why)
 		return
@@ -74,7 +79,7 @@ func (t *term) fail(q *queue, due *task, run *Run, why occasion, answer answer, 
 
 // staleness returns a function that reports whether the caches of a hook still have the version of the object that an operation required.
 func (t *term) staleness(h *Hook, answer answer) func() bool {
-	until := time.Now().Add(t.options.Freshness)
+	until := time.Now().Add(mostConflictDelay)
 	return func() bool {
 		return answer.lost != "" && time.Now().Before(until) && slices.ContainsFunc(t.monitors[h], func(m *monitor) bool {
 			return m.isAt(cache.NewObjectName(answer.cause.Ref.Namespace, answer.cause.Ref.Name), answer.lost)

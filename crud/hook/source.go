@@ -56,10 +56,7 @@ func isSelector(name cache.ObjectName) bool { return name == selectorOfNamespace
 
 // startNamespaces subscribes to the objects of each namespace that has the labels, as long as it has them.
 func (m *monitor) startNamespaces(ctx context.Context, mapping *meta.RESTMapping) error {
-	selector, err := metav1.LabelSelectorAsSelector(m.Namespace.LabelSelector)
-	if err != nil {
-		return fmt.Errorf("namespace.labelSelector: %w", err)
-	}
+	selector, _ := metav1.LabelSelectorAsSelector(m.Namespace.LabelSelector) // checked
 	namespaces := observe.Metadata(corev1.SchemeGroupVersion.WithResource("namespaces"), observe.Labels(selector.String()))
 	return m.add(selectorOfNamespaces, func() (*observe.Subscription, error) {
 		return observe.Subscribe(ctx, m.id()+" namespaces", namespaces, func(_ context.Context, e observe.Event[*metav1.PartialObjectMetadata]) error {
@@ -74,14 +71,8 @@ func (m *monitor) startNamespaces(ctx context.Context, mapping *meta.RESTMapping
 
 // subscribe subscribes to the objects of a namespace, or of all.
 func (m *monitor) subscribe(ctx context.Context, mapping *meta.RESTMapping, namespace string) error {
-	labels, err := metav1.LabelSelectorAsSelector(m.LabelSelector)
-	if err != nil {
-		return fmt.Errorf("labelSelector: %w", err)
-	}
-	selected, err := m.fields()
-	if err != nil {
-		return err
-	}
+	labels, _ := metav1.LabelSelectorAsSelector(m.LabelSelector) // checked, as are the fields
+	selected, _ := m.fields()
 	names := []string{""}
 	if m.NameSelector != nil {
 		names = m.NameSelector.MatchNames

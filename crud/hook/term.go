@@ -76,7 +76,7 @@ func (t *term) start() {
 	})
 	for _, h := range hooks {
 		if h.bindings.OnStartup != nil {
-			t.enqueue(trigger{hook: h})
+			t.enqueue(trigger{hook: h, common: startup})
 		} else {
 			t.beginBindings(h)
 		}
@@ -118,27 +118,18 @@ const (
 	slow = 10 * time.Second
 )
 
-// awaitObjects starts the monitors of a hook, and waits until they have the objects that exist. It retries until the kinds are served.
+// awaitObjects starts the monitors of a hook, and waits until they have the objects that exist.
 func (t *term) awaitObjects(h *Hook) bool {
-	startMonitors(t.ctx, t.runner.ctx, t.client, t.monitors[h])
-	began, log := time.Now(), sync.OnceFunc(func() {
-		t.logger(h, "", "").Warnw("A hook waits for the first list of its objects", "error", observe.Health(t.runner.ctx))
-	})
-	if t.ctx.Err() != nil {
+	haveObjects := awaitObjects(t.ctx, t.runner.ctx, t.client, t.monitors[h])
+	if t.isOver() {
 		t.stopMonitors(h) // one may have started after the end of the term
-		return false
 	}
-	err := wait.PollUntilContextCancel(t.ctx, syncPoll, true, func(context.Context) (bool, error) {
-		if time.Since(began) > slow {
-			log()
-		}
-		return haveSynced(t.monitors[h]), nil
-	})
-	return err == nil
+	return haveObjects
 }
 
-// startMonitors starts monitors. It retries until the kinds are served, or ctx ends. process is the context of the process.
-func startMonitors(ctx, process context.Context, client *crud.Client, monitors []*monitor) {
+// awaitObjects starts monitors, and waits until they have the objects that exist, or ctx ends. It retries until the kinds are served. process is the
+// context of the process.
+func awaitObjects(ctx, process context.Context, client *crud.Client, monitors []*monitor) bool {
 	delays := wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.1, Steps: math.MaxInt32, Cap: 30 * time.Second}
 	for _, m := range monitors {
 		_ = delays.DelayFunc().Until(ctx, true, true, func(context.Context) (bool, error) {
@@ -149,10 +140,15 @@ func startMonitors(ctx, process context.Context, client *crud.Client, monitors [
 			return err == nil, nil
 		})
 	}
-}
-
-func haveSynced(monitors []*monitor) bool {
-	return !slices.ContainsFunc(monitors, func(m *monitor) bool { return !m.hasSynced() })
+	began, isLogged := time.Now(), false
+	return wait.PollUntilContextCancel(ctx, syncPoll, true, func(context.Context) (bool, error) {
+		i := slices.IndexFunc(monitors, func(m *monitor) bool { return !m.hasSynced() })
+		if i >= 0 && !isLogged && time.Since(began) > slow {
+			monitors[i].logger.Warnw("A hook waits for the first list of its objects", "error", observe.Health(process))
+			isLogged = true
+		}
+		return i < 0, nil
+	}) == nil
 }
 
 func (t *term) isOver() bool { return t.ctx.Err() != nil }
@@ -175,10 +171,6 @@ func (t *term) stopMonitors(h *Hook) {
 			m.logger.Warnw("Ending the observers of a binding failed", "error", err)
 		}
 	}
-}
-
-func (r *runner) logger(h *Hook, binding, queue string) *zap.SugaredLogger {
-	return loggerOf(r.ctx, h, binding, queue)
 }
 
 func loggerOf(ctx context.Context, h *Hook, binding, queue string) *zap.SugaredLogger {

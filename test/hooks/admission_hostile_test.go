@@ -29,8 +29,8 @@ var broken = map[string]struct{ body, want string }{
 	"nonsense":  {`echo yes >"$ADMISSION_RESPONSE_PATH"`, "reading its response: decoding it"},
 	"undecided": {`echo '{"message": "perhaps"}' >"$ADMISSION_RESPONSE_PATH"`, "reading its response: allowed: it is missing"},
 	"patch":     {`echo '{"allowed": true, "patch": "'"$(echo '[{"op": "remove", "path": "/nowhere"}]' | base64 -w0)"'"}' >"$ADMISSION_RESPONSE_PATH"`, "patch: executing it"},
-	"link":      {`rm "$ADMISSION_RESPONSE_PATH"; ln -s /etc/passwd "$ADMISSION_RESPONSE_PATH"`, "ADMISSION_RESPONSE_PATH is a symbolic link"},
-	"pipe":      {`rm "$ADMISSION_RESPONSE_PATH"; mkfifo "$ADMISSION_RESPONSE_PATH"`, "ADMISSION_RESPONSE_PATH is a pipe"},
+	"link":      {`rm "$ADMISSION_RESPONSE_PATH"; ln -s /etc/passwd "$ADMISSION_RESPONSE_PATH"`, "ADMISSION_RESPONSE_PATH: "},
+	"pipe":      {`rm "$ADMISSION_RESPONSE_PATH"; mkfifo "$ADMISSION_RESPONSE_PATH"`, "ADMISSION_RESPONSE_PATH must be a regular file"},
 	"endless":   {`yes >"$ADMISSION_RESPONSE_PATH"`, "it did not answer within the timeout"},
 	"late": {`
 trap '' TERM

@@ -31,7 +31,9 @@ var writers = map[string]string{
 
 func TestSecret_HookWritesAValue_NothingThatItPrintsHasTheValue(t *testing.T) {
 	s := newScene(t)
-	if _, err := s.env.Kube.CoreV1().Secrets(s.ns).Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "it"}}, metav1.CreateOptions{}); err != nil {
+	if _, err := s.env.Kube.CoreV1().Secrets(s.ns).Create(t.Context(), &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "it"}, StringData: map[string]string{"a": harness.Canary(t)},
+	}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	s.create("it", "1", it)
