@@ -1,0 +1,204 @@
+//go:build nightly
+
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+)
+
+const (
+	// late is the time within which the hook that behaves well receives an event.
+	late = 2 * time.Second
+	// attackedEvents is the least number of events during the attack, and repeatedAttacks that of the attacks that run more than once.
+	attackedEvents, repeatedAttacks = 40, 30
+)
+
+// The process of config/hooks.yaml has more than 40 hooks that attack it, again and again, and one that behaves well.
+func TestAttack_ManyHooks_OneThatBehavesWellReceivesEachEventInTime(t *testing.T) {
+	s := attacked(t)
+	rows := map[string]attack{}
+	maps.Copy(rows, attacks)
+	for name, of := range hostile {
+		rows["hostile-"+name] = attack{of.settings, of.body}
+	}
+	proxy := s.env.Proxy(t, "hooks")
+	for _, code := range []int{400, 403, 404, 409, 410, 413, 422, 429, 500, 503} {
+		name := fmt.Sprint("answer-", code)
+		defer proxy.Fail(func(r harness.Request) bool { return r.Verb == "patch" && r.Name == name }, code)()
+		rows[name] = attack{body: fmt.Sprintf(`
+echo '{"file": {"onFailure": "continue", "preflight": "off"}}' >>"$KUBERNETES_OPERATION_PATH"
+for type in Merge JSON; do
+  patch='{"data": {"a": "b"}}'
+  [[ $type == JSON ]] && patch='[{"op": "add", "path": "/data/b", "value": "c"}]'
+  jq -cn --arg ns "$ns" --arg t "${type}Patch" --argjson p "$patch" '{operationType: $t, kind: "ConfigMap", namespace: $ns, name: "%s", spec: $p}' >>"$KUBERNETES_OPERATION_PATH"
+done
+`, name)}
+		s.create(name, "1", nil)
+	}
+	if len(rows) < 40 {
+		t.Fatalf("there are only %d attacks", len(rows))
+	}
+	for name, of := range rows {
+		settings := ""
+		if of.settings != "" {
+			settings = "settings: {" + of.settings + "}\n"
+		}
+		s.script(name, "configVersion: v1\n"+settings+`
+kubernetes:
+- kind: Secret
+  queue: `+name+`
+  executeHookOnEvent: []
+  namespace: {nameSelector: {matchNames: [$NS]}}`, `
+secret=$(crud::context '.[0].objects[] | select(.object.metadata.name == "it").object.data.password | @base64d')
+`+of.body)
+	}
+	s.script("good", "configVersion: v1\nkubernetes:\n- kind: ConfigMap\n  queue: good\n  executeHookOnEvent: [Added]"+selected, "")
+	process := s.env.Process(t, "hooks")
+	process.Start(t)
+	t.Cleanup(func() { process.Stop(t) })
+	pid := process.PID()
+	s.awaitRuns("good", 1)
+	received := func(name string) bool {
+		return slices.ContainsFunc(s.recordedOf("good"), func(r recorded) bool { return strings.Contains(fmt.Sprint(short(r.contexts)), name) })
+	}
+	harness.Eventually(t, "each attack has begun", func(context.Context) error {
+		for name := range rows {
+			if len(s.recordedOf(name)) == 0 {
+				return errors.New(name + " has not run")
+			}
+		}
+		return nil
+	})
+	var tooLate []string
+	again := func() (n int) {
+		for name := range rows {
+			n += min(len(s.recordedOf(name))-1, 1)
+		}
+		return n
+	}
+	events := 0
+	for end := time.Now().Add(harness.Deadline); events < attackedEvents || again() < repeatedAttacks; events++ {
+		if time.Now().After(end) {
+			t.Fatalf("only %d of %d attacks have run again", again(), len(rows))
+		}
+		name := fmt.Sprintf("event-%04d", events)
+		s.create(name, "1", it)
+		if wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, late, true, func(context.Context) (bool, error) { return received(name), nil }) != nil {
+			tooLate = append(tooLate, name)
+		}
+		harness.Eventually(t, "the hook that behaves well receives "+name, func(context.Context) error {
+			if process.PID() != pid || !received(name) {
+				return errors.Join(append(s.env.TakeExits(), fmt.Errorf("it has not, and the process is %d, was %d", process.PID(), pid))...)
+			}
+			return nil
+		})
+	}
+	if len(tooLate) > 0 {
+		t.Errorf("%d of %d events are received later than after %v: %v", len(tooLate), events, late, tooLate)
+	}
+	used := peak(t, pid)
+	t.Logf("%d attacks, %d of them again, %d events, and %d MiB at most", len(rows), again(), events, used>>20)
+	if limit := limitOf(t, s); used > limit {
+		t.Errorf("the process has used %d bytes of memory, and the limit of its container is %d", used, limit)
+	}
+	if form := harness.Leaked(process.Log(t), s.secret(t)); form != "" {
+		t.Errorf("the log has the value of a Secret, %s", form)
+	}
+}
+
+// attacked starts an environment with one process of cmd/hooks, which has not started yet, and what it attacks.
+func attacked(t *testing.T) *scene {
+	t.Helper()
+	data := t.TempDir()
+	env := harness.Own(t, harness.Without("hooks"), harness.WithProxy("hooks"), harness.WithEnv("hooks", "KO_DATA_PATH", data),
+		harness.WithEnv("hooks", "TMPDIR", t.TempDir()), harness.Without("controller"), harness.WithoutWebhooks("webhook"))
+	s := &scene{T: t, env: env, ns: env.Namespace(t), hooks: filepath.Join(data, "hooks"), runs: t.TempDir()}
+	if err := os.Mkdir(s.hooks, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	env.Apply(t, s.ns, `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: hooks}
+rules: [{apiGroups: [""], resources: [configmaps, secrets], verbs: ["*"]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: hooks}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: hooks}
+subjects: [{kind: ServiceAccount, name: hooks, namespace: `+env.SystemNamespace+`}]
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: target, finalizers: [example.com/held]}
+data: {a: `+strings.Repeat("x", 1000)+`}
+`)
+	t.Cleanup(func() { s.patch("target", `{"metadata": {"finalizers": null}}`) })
+	if _, err := env.Kube.CoreV1().Secrets(s.ns).Create(t.Context(), &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "it"}, StringData: map[string]string{"password": harness.Canary(t)},
+	}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// secret returns the value of the Secret.
+func (s *scene) secret(t *testing.T) string {
+	t.Helper()
+	secret, err := s.env.Kube.CoreV1().Secrets(s.ns).Get(t.Context(), "it", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(secret.Data["password"])
+}
+
+// limitOf returns the memory limit of the container.
+func limitOf(t *testing.T, s *scene) int64 {
+	t.Helper()
+	hooks, err := s.env.Kube.AppsV1().Deployments(s.env.SystemNamespace).Get(t.Context(), "hooks", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := hooks.Spec.Template.Spec.Containers[0].Resources.Limits[corev1.ResourceMemory]
+	if limit.Cmp(resource.MustParse("1Mi")) < 0 {
+		t.Fatal("the container has no limit of memory")
+	}
+	return limit.Value()
+}
+
+// peak returns the most memory that a process has used.
+func peak(t *testing.T, pid int) int64 {
+	t.Helper()
+	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	kilobytes, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kilobytes << 10
+}
