@@ -40,6 +40,7 @@ func TestAttack_ManyHooks_OneThatBehavesWellReceivesEachEventInTime(t *testing.T
 	s := attacked(t)
 	rows := map[string]attack{}
 	maps.Copy(rows, attacks)
+	maps.Copy(rows, expensive)
 	for name, of := range hostile {
 		rows["hostile-"+name] = attack{of.settings, of.body}
 	}
