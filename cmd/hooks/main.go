@@ -3,8 +3,8 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// The process of hooks runs the programs in kodata/hooks when objects in the cluster change, and executes the operations with which they
-// answer, or has them answer admission reviews. config/hooks.yaml deploys it. Its permissions are in config/200-hooks.yaml and, for each hook, in
+// The process of hooks runs the programs in kodata/hooks and a hook in Go when objects in the cluster change, and executes the operations with
+// which they answer, or has them answer admission reviews. config/hooks.yaml deploys it. Its permissions are in config/200-hooks.yaml and, for each hook, in
 // a file such as config/200-KIND-hooks.yaml.
 package main
 
@@ -51,6 +51,7 @@ func main() {
 			if err != nil {
 				return fmt.Errorf("loading the hooks: %w", err)
 			}
+			loaded = append(loaded, labelsOfServices())
 			return hooks.Add(p, options, s.Webhook, loaded...)
 		},
 	})

@@ -34,12 +34,8 @@ func ExampleFunc() {
 		ExecuteHookOnEvent: []hook.WatchEvent{hook.Added},
 	}
 	h := hook.Func("addressableservices", hook.Bindings{Kubernetes: []hook.Kubernetes{services}}, func(_ context.Context, run *hook.Run) error {
-		for _, c := range run.Contexts {
-			for _, service := range append(c.Objects, c.Snapshot) {
-				if service.Object != nil {
-					run.Add(crud.CreateIfNotExists(addressable(service.Object)))
-				}
-			}
+		for service := range run.Objects() {
+			run.Add(crud.CreateIfNotExists(addressable(service)))
 		}
 		return nil
 	})

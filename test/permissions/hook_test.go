@@ -21,21 +21,23 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-// addressByHook is the life of an AddressableService that the hook of the process of hooks creates, and creates again after a deletion that a
-// finalizer delays, which an event reports.
+// addressByHook is the life of an AddressableService that a hook of the process of hooks creates, and creates again after a deletion that a
+// finalizer delays, which an event reports. Another hook keeps its labels as those of the Service.
 func addressByHook(t *testing.T, env *harness.Env) {
 	t.Helper()
 	const service = `
 apiVersion: v1
 kind: Service
-metadata: {name: it, labels: {samples.knative.dev/addressable: "true"}}
+metadata: {name: it, labels: {samples.knative.dev/addressable: "true", app.kubernetes.io/name: web, app.kubernetes.io/instance: web}}
 spec: {ports: [{name: http, port: 80}]}
 `
 	ns := env.Namespace(t)
 	owner := env.Apply(t, ns, service)[0]
 	created := owner
 	created.Resource = v1.SchemeGroupVersion.WithResource("addressableservices")
-	first := env.Await(t, created, harness.Ready).GetUID()
+	first := env.Await(t, created, harness.Ready, named("web")).GetUID()
+	env.Patch(t, owner, `{"metadata": {"labels": {"app.kubernetes.io/name": "shop"}}}`)
+	env.Await(t, created, named("shop"))
 	env.Patch(t, created, `{"metadata": {"finalizers": ["hooks.example.com/hold"]}}`)
 	env.Delete(t, owner)
 	env.Await(t, created, func(o *unstructured.Unstructured) error {
@@ -59,4 +61,14 @@ spec: {ports: [{name: http, port: 80}]}
 		}
 		return nil
 	})
+}
+
+// named is the condition that an object has the name of an application.
+func named(want string) func(*unstructured.Unstructured) error {
+	return func(o *unstructured.Unstructured) error {
+		if o == nil || o.GetLabels()["app.kubernetes.io/name"] != want || o.GetLabels()["app.kubernetes.io/instance"] != "" {
+			return fmt.Errorf("want the name %s alone", want)
+		}
+		return nil
+	}
 }

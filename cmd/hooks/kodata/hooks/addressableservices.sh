@@ -28,6 +28,7 @@ crud::objects | jq -c '{
   metadata: {
     namespace: .metadata.namespace,
     name: .metadata.name,
+    labels: {"samples.knative.dev/addressable": "true"},
     ownerReferences: [{apiVersion: "v1", kind: "Service", name: .metadata.name, uid: .metadata.uid}]
   },
   spec: {ref: {apiVersion: "v1", kind: "Service", name: .metadata.name}}
