@@ -29,6 +29,8 @@ type settings struct {
 
 	ConfidentialKinds confidential.Kinds `envconfig:"CONFIDENTIAL_KINDS" desc:"kinds whose values are masked as those of Secrets, such as Vault.example.com, separated by commas"`
 
+	MetricPrefix string `envconfig:"METRIC_PREFIX" desc:"text with which the names of the metrics of hooks begin, such as shop_"`
+
 	Data string `envconfig:"KO_DATA_PATH" default:"kodata" desc:"folder whose subfolder hooks has the hooks; ko sets it"`
 }
 
@@ -46,7 +48,7 @@ func main() {
 		// Hooks run on one replica.
 		OneLeader: true,
 		Prepare: func(ctx context.Context, p *process.Process) error {
-			options := hook.Options{Command: shell.Command, ConfidentialKinds: s.ConfidentialKinds}
+			options := hook.Options{Command: shell.Command, ConfidentialKinds: s.ConfidentialKinds, MetricPrefix: s.MetricPrefix}
 			loaded, err := hook.Load(ctx, filepath.Join(s.Data, "hooks"), options)
 			if err != nil {
 				return fmt.Errorf("loading the hooks: %w", err)

@@ -45,12 +45,14 @@ type Options struct {
 	Timeout time.Duration
 	// Grace is the time for which a run may continue when the process ends, 10s by default. It must be shorter than the renew deadline of the election.
 	Grace time.Duration
-	// Conflicts is the number of successive conflicts that are a failure, 10 by default.
+	// Conflicts is the number of successive conflicts that are a failure, 10 by default. With a negative number, conflicts are never a failure.
 	Conflicts int
 	// ConfidentialKinds are treated as Secret is: the values of their objects that a hook receives or writes are masked in what is logged and recorded.
 	ConfidentialKinds confidential.Kinds
 	// Deletions bounds how long a plan waits for an object that is being deleted before that is a failure, 5m by default.
 	Deletions time.Duration
+	// MetricPrefix begins the names of the metrics of hooks, such as shop_ for shop_hook_runs_total.
+	MetricPrefix string
 }
 
 func (o Options) withDefaults() Options {
@@ -67,7 +69,7 @@ func (o Options) withDefaults() Options {
 // NewController returns the constructor of the controller that runs hooks, for process.Process.Controllers. The hooks run on one replica, so
 // that Process.OneLeader must be true. The error has every mistake in the bindings.
 func NewController(options Options, hooks ...*Hook) (injection.ControllerConstructor, error) {
-	hooks, err := completed(hooks)
+	hooks, err := options.completed(hooks)
 	if err != nil {
 		return nil, err
 	}
@@ -80,9 +82,12 @@ func NewController(options Options, hooks ...*Hook) (injection.ControllerConstru
 	}, nil
 }
 
-// completed returns hooks with the defaults of their bindings. The error has every mistake in these.
-func completed(hooks []*Hook) ([]*Hook, error) {
+// completed returns hooks with the defaults of their bindings. The error has every mistake in these, and in the options.
+func (o Options) completed(hooks []*Hook) ([]*Hook, error) {
 	var errs []error
+	if o.MetricPrefix != "" && !metricNames.MatchString(o.MetricPrefix) {
+		errs = append(errs, fmt.Errorf("MetricPrefix: %q must consist of up to 200 letters, digits and underscores, and begin with a letter", o.MetricPrefix))
+	}
 	names := map[string]bool{}
 	hooks = slices.Clone(hooks)
 	for i, h := range hooks {
@@ -108,6 +113,7 @@ type runner struct {
 	client, preview *crud.Client
 	recorder        record.EventRecorder
 	custom          *customMetrics
+	measured        *instruments
 	impl            *controller.Impl
 	limits          map[*Hook]*rate.Limiter
 
@@ -126,7 +132,8 @@ const ownVersions = 20_000
 func newRunner(ctx context.Context, options Options, hooks []*Hook) (*runner, error) {
 	r := &runner{
 		options: options, hooks: hooks, ctx: ctx, recorder: newRecorder(ctx, options.FieldManager), custom: newCustomMetrics(ctx),
-		limits: map[*Hook]*rate.Limiter{}, own: map[*Hook]*lru.Cache{}, previous: map[*Hook]*operations.Report{},
+		measured: newInstruments(options.MetricPrefix),
+		limits:   map[*Hook]*rate.Limiter{}, own: map[*Hook]*lru.Cache{}, previous: map[*Hook]*operations.Report{},
 	}
 	for _, h := range hooks {
 		r.own[h] = lru.New(ownVersions)

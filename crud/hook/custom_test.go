@@ -48,7 +48,7 @@ func gathered(t *testing.T) map[string]int {
 func apply(t *testing.T, c *customMetrics, isOver bool, content string) {
 	t.Helper()
 	reader() // what is recorded before is lost
-	lines, err := parseMetrics([]byte(content))
+	lines, err := parseMetrics([]byte(content), "")
 	if err == nil {
 		err = c.apply("it", lines, func() bool { return isOver })
 	}

@@ -40,7 +40,7 @@ SPDX-License-Identifier: Apache-2.0
 //     is executed but those with applyOnHookError.
 //   - A conflict means that an object has changed since the hook decided. That is no failure: the hook runs again, as soon as the cache has
 //     another version of the object. The object is found by the resourceVersion of the operation. Options.Conflicts conflicts in succession are
-//     a failure.
+//     a failure, unless it is negative.
 //   - If an object is being deleted, the rest of the plan waits for that, and with it the other runs of this hook in the queue, but not those
 //     of other hooks. A deletion that finalizers delay is followed up, and nothing waits for it.
 //   - A change that an operation of the hook made, or a deletion, does not run it, unless settings.runOnOwnWrites is true.

@@ -114,7 +114,7 @@ func (x *executable) call(ctx context.Context, run *Run) (file operations.File, 
 		run.held = printed.withhold
 	}
 	if ended == nil && err == nil {
-		err = errors.Join(readResponse(root, run), readMetrics(root, run))
+		err = errors.Join(readResponse(root, run), readMetrics(root, run, x.options.MetricPrefix))
 	}
 	return file, errors.Join(ended, err)
 }
@@ -147,7 +147,7 @@ func readResponse(root *os.Root, run *Run) error {
 }
 
 // readMetrics reads the metrics of a run, unless it is a review: every replica answers those, and only one exports metrics.
-func readMetrics(root *os.Root, run *Run) error {
+func readMetrics(root *os.Root, run *Run, prefix string) error {
 	if run.Contexts[0].Review != nil {
 		return nil
 	}
@@ -155,7 +155,7 @@ func readMetrics(root *os.Root, run *Run) error {
 	if err != nil {
 		return &rejection{fmt.Errorf("reading its metrics: %w", err), "file"}
 	}
-	if run.metrics, err = parseMetrics(content); err != nil {
+	if run.metrics, err = parseMetrics(content, prefix); err != nil {
 		return &rejection{fmt.Errorf("reading its metrics: %w", err), "metrics"}
 	}
 	return nil

@@ -74,7 +74,7 @@ func (t *term) execute(ctx context.Context, run *Run, h *Hook, file operations.F
 		}
 	case failed:
 		if !slices.ContainsFunc(results, func(r crud.Result) bool { return r.Outcome != crud.NotRun }) {
-			countRejection(h.name, &rejection{answer.err, rejectionReason(answer.err)})
+			t.measured.countRejection(h.name, &rejection{answer.err, rejectionReason(answer.err)})
 		}
 	}
 	return answer

@@ -51,10 +51,12 @@ type metricLine struct {
 	Set *float64 `json:"set"`
 
 	number int
+	prefix string // of the metrics of the process
 }
 
-// parseMetrics returns the lines of a file of metrics. Each mistake is a line of the error, with the number of the line.
-func parseMetrics(content []byte) (lines []metricLine, _ error) {
+// parseMetrics returns the lines of a file of metrics. Each mistake is a line of the error, with the number of the line. prefix
+// is Options.MetricPrefix.
+func parseMetrics(content []byte, prefix string) (lines []metricLine, _ error) {
 	if len(content) > mostOfMetrics {
 		return nil, fmt.Errorf("%s: it has more than %d bytes", metricsVariable, mostOfMetrics)
 	}
@@ -63,7 +65,7 @@ func parseMetrics(content []byte) (lines []metricLine, _ error) {
 	for len(errs) < mostMistakes {
 		read := content[:decoder.InputOffset()]
 		rest := bytes.TrimLeft(content[len(read):], " \t\r\n")
-		line := metricLine{number: 1 + bytes.Count(content[:len(content)-len(rest)], []byte("\n"))}
+		line := metricLine{number: 1 + bytes.Count(content[:len(content)-len(rest)], []byte("\n")), prefix: prefix}
 		var raw json.RawMessage
 		err := decoder.Decode(&raw)
 		if errors.Is(err, io.EOF) {
@@ -147,7 +149,7 @@ func (l *metricLine) check() (errs []error) {
 	} else if l.Action == actionAdd && *l.Value < 0 {
 		fail("value: a counter does not decrease: use set for a gauge")
 	}
-	if err := checkMetricName(l.Name); err != nil {
+	if err := checkMetricName(l.Name, l.prefix); err != nil {
 		errs = append(errs, err)
 	}
 	if len(l.Labels) > mostLabels {
@@ -175,14 +177,17 @@ var (
 	ownLabels      = []string{string(hookKey), "le", "quantile"}
 )
 
-func checkMetricName(name string) error {
+func checkMetricName(name, prefix string) error {
 	switch {
 	case name == "":
 		return errors.New("name: it is missing")
 	case !metricNames.MatchString(name) || exportedName(name) == "":
 		return fmt.Errorf("name: %q must consist of up to 200 letters, digits and underscores, and begin with a letter", name)
 	}
-	isPrefix := func(reserved string) bool { return strings.HasPrefix(exportedName(name)+"_", reserved) }
+	exported := exportedName(name)
+	isPrefix := func(reserved string) bool {
+		return strings.HasPrefix(exported+"_", reserved) || strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(exported, exportedName(prefix)), "_")+"_", reserved)
+	}
 	if slices.ContainsFunc(reservedNames, isPrefix) {
 		return fmt.Errorf("name: %s is reserved for metrics of the process: use another name", name)
 	}

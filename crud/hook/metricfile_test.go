@@ -24,7 +24,7 @@ func TestParseMetrics_AllFields_AreThoseOfShellOperator(t *testing.T) {
 }
 {"group":"g","name":"grouped","action":"set","value":0}
 {"group":"g","action":"expire"}
-`))
+`), "")
 	want := []metricLine{
 		{number: 2, Name: "added", Action: actionAdd, Value: new(1.0), Labels: map[string]string{"a": "b"}},
 		{number: 3, Name: "short", Action: actionAdd, Value: new(2.0)},
@@ -72,7 +72,7 @@ func TestParseMetrics_Mistakes_HaveTheVariableAndTheLine(t *testing.T) {
 		`{"name":"a","set":1,"labels":{"b":"` + strings.Repeat("x", 257) + `"}}`: `labels.b: the value has 257 bytes: use up to 256`,
 		`{"name":"a","set":1,"labels":{` + manyLabels() + `}}`:                   `labels: there are 17: use up to 16`,
 	} {
-		_, err := parseMetrics([]byte("{\"name\":\"valid\",\"set\":1}\n\n" + line))
+		_, err := parseMetrics([]byte("{\"name\":\"valid\",\"set\":1}\n\n"+line), "")
 		if err == nil || !strings.Contains(err.Error(), "METRICS_PATH:3: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.200s: the error is %v, want METRICS_PATH:3: … %s", line, err, want)
 		}
@@ -88,11 +88,11 @@ func manyLabels() string {
 }
 
 func TestParseMetrics_ManyMistakes_AreTen(t *testing.T) {
-	_, err := parseMetrics([]byte(strings.Repeat("{}\n", 100)))
+	_, err := parseMetrics([]byte(strings.Repeat("{}\n", 100)), "")
 	if n := strings.Count(err.Error(), "METRICS_PATH"); n != 10 {
 		t.Errorf("%d mistakes are reported, want 10", n)
 	}
-	if _, err := parseMetrics([]byte(strings.Repeat(" ", mostOfMetrics+1))); err == nil || !strings.Contains(err.Error(), "METRICS_PATH: it has more than 1048576 bytes") {
+	if _, err := parseMetrics([]byte(strings.Repeat(" ", mostOfMetrics+1)), ""); err == nil || !strings.Contains(err.Error(), "METRICS_PATH: it has more than 1048576 bytes") {
 		t.Errorf("the error for a file that is too large is %v", err)
 	}
 }
@@ -118,7 +118,7 @@ func TestParseMetrics_NamesOfTheProcess_AreReserved(t *testing.T) {
 			n++
 			name = strings.Replace(name, "*", "x", 1)
 			for _, name := range []string{name, name + "_count", strings.TrimSuffix(name, "_total")} {
-				if err := checkMetricName(name); err == nil || !strings.Contains(err.Error(), "is reserved") {
+				if err := checkMetricName(name, ""); err == nil || !strings.Contains(err.Error(), "is reserved") {
 					t.Errorf("the name %s is not reserved: %v", name, err)
 				}
 			}
@@ -128,8 +128,18 @@ func TestParseMetrics_NamesOfTheProcess_AreReserved(t *testing.T) {
 		t.Errorf("there are %d metrics in the tables", n)
 	}
 	for _, name := range []string{"upgrades", "hook_metric", "hook_metrics_items", "objects", "kind"} {
-		if err := checkMetricName(name); err != nil {
+		if err := checkMetricName(name, ""); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+func TestParseMetrics_PrefixOfTheProcess_ReservesItsNamesWithThePrefix(t *testing.T) {
+	for name, reserved := range map[string]bool{
+		"shop_hook_runs": true, "shop__hook_runs_total": true, "hook_runs": true, "shop_orders": false, "hook_orders": false, "shop": false,
+	} {
+		if err := checkMetricName(name, "shop_"); (err != nil) != reserved {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

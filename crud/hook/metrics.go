@@ -25,26 +25,35 @@ const (
 	reasonKey  = attribute.Key("reason")
 )
 
-// The instruments begin to record when the process sets the global provider. The errors would be about names and bounds, which are constants.
-var (
-	meter = otel.Meter("github.com/mallard-dev/mallard/crud/hook")
+var meter = otel.Meter("github.com/mallard-dev/mallard/crud/hook")
 
-	runs, _      = meter.Int64Counter("hook.runs", metric.WithUnit("{run}"), metric.WithDescription("Runs of hooks, by the result."))
-	runErrors, _ = meter.Int64Counter("hook.run.errors", metric.WithUnit("{run}"), metric.WithDescription("Runs of hooks that failed."))
-	conflicts, _ = meter.Int64Counter("hook.run.conflicts", metric.WithUnit("{run}"),
+// instruments begin to record when the process sets the global provider.
+type instruments struct {
+	runs, errors, conflicts, rejections, reviews metric.Int64Counter
+	duration, reviewDuration                     metric.Float64Histogram
+	lengths                                      metric.Int64ObservableGauge
+}
+
+// newInstruments ignores the errors, which would be about names and bounds: these are constants, and Options.completed checks the prefix.
+func newInstruments(prefix string) *instruments {
+	i := &instruments{}
+	i.runs, _ = meter.Int64Counter(prefix+"hook.runs", metric.WithUnit("{run}"), metric.WithDescription("Runs of hooks, by the result."))
+	i.errors, _ = meter.Int64Counter(prefix+"hook.run.errors", metric.WithUnit("{run}"), metric.WithDescription("Runs of hooks that failed."))
+	i.conflicts, _ = meter.Int64Counter(prefix+"hook.run.conflicts", metric.WithUnit("{run}"),
 		metric.WithDescription("Runs of hooks that are repeated because an object changed after the hook had decided."))
-	duration, _ = meter.Float64Histogram("hook.run.duration", metric.WithUnit("s"),
+	i.duration, _ = meter.Float64Histogram(prefix+"hook.run.duration", metric.WithUnit("s"),
 		metric.WithDescription("Duration of the runs of hooks, with their operations."),
 		metric.WithExplicitBucketBoundaries(0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300))
-	rejections, _ = meter.Int64Counter("operations.file.rejected", metric.WithUnit("{file}"),
+	i.rejections, _ = meter.Int64Counter(prefix+"operations.file.rejected", metric.WithUnit("{file}"),
 		metric.WithDescription("Plans of which no operation was executed, by the reason."))
-	reviews, _        = meter.Int64Counter("hook.reviews", metric.WithUnit("{review}"), metric.WithDescription("Admission reviews, by the result."))
-	reviewDuration, _ = meter.Float64Histogram("hook.review.duration", metric.WithUnit("s"),
+	i.reviews, _ = meter.Int64Counter(prefix+"hook.reviews", metric.WithUnit("{review}"), metric.WithDescription("Admission reviews, by the result."))
+	i.reviewDuration, _ = meter.Float64Histogram(prefix+"hook.review.duration", metric.WithUnit("s"),
 		metric.WithDescription("Duration of the admission reviews, with the time in which they wait for others."),
 		metric.WithExplicitBucketBoundaries(0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30))
-	lengths, _ = meter.Int64ObservableGauge("hook.queue.length", metric.WithUnit("{run}"),
+	i.lengths, _ = meter.Int64ObservableGauge(prefix+"hook.queue.length", metric.WithUnit("{run}"),
 		metric.WithDescription("Runs that wait in a queue, or are running."))
-)
+	return i
+}
 
 // observeQueues reports the lengths of the queues until the process ends.
 func observeQueues(r *runner) {
@@ -56,10 +65,10 @@ func observeQueues(r *runner) {
 			return nil
 		}
 		for name, q := range t.queues {
-			observer.ObserveInt64(lengths, int64(t.length(q)), metric.WithAttributes(queueKey.String(name)))
+			observer.ObserveInt64(r.measured.lengths, int64(t.length(q)), metric.WithAttributes(queueKey.String(name)))
 		}
 		return nil
-	}, lengths)
+	}, r.measured.lengths)
 	if err == nil {
 		context.AfterFunc(r.ctx, func() { _ = registration.Unregister() })
 	}
@@ -71,27 +80,27 @@ func (t *task) attributes(q *queue) metric.MeasurementOption {
 }
 
 // measure counts a run.
-func (t *task) measure(q *queue, v verdict, took time.Duration) {
-	ctx, attributes, result := context.Background(), t.attributes(q), metric.WithAttributes(resultKey.String(string(v)))
-	runs.Add(ctx, 1, attributes, result)
-	duration.Record(ctx, took.Seconds(), attributes, result)
+func (i *instruments) measure(due *task, q *queue, v verdict, took time.Duration) {
+	ctx, attributes, result := context.Background(), due.attributes(q), metric.WithAttributes(resultKey.String(string(v)))
+	i.runs.Add(ctx, 1, attributes, result)
+	i.duration.Record(ctx, took.Seconds(), attributes, result)
 	// A rate is known from the first failure on only if there was a zero before.
-	runErrors.Add(ctx, 0, attributes)
-	conflicts.Add(ctx, 0, attributes)
+	i.errors.Add(ctx, 0, attributes)
+	i.conflicts.Add(ctx, 0, attributes)
 	for _, reason := range []string{"file", "syntax", "schema", "metrics", "namespace", "resolve", "forbidden", "dryrun"} {
-		rejections.Add(ctx, 0, metric.WithAttributes(hookKey.String(t.hook.name), reasonKey.String(reason)))
+		i.rejections.Add(ctx, 0, metric.WithAttributes(hookKey.String(due.hook.name), reasonKey.String(reason)))
 	}
 }
 
 // countRejection counts an error that is a rejection.
-func countRejection(hook string, err error) {
+func (i *instruments) countRejection(hook string, err error) {
 	if rejected, ok := errors.AsType[*rejection](err); ok {
-		rejections.Add(context.Background(), 1, metric.WithAttributes(hookKey.String(hook), reasonKey.String(rejected.reason)))
+		i.rejections.Add(context.Background(), 1, metric.WithAttributes(hookKey.String(hook), reasonKey.String(rejected.reason)))
 	}
 }
 
 // measureReview counts a review. It has no response if the hook did not answer.
-func measureReview(r *Review, response *admissionv1.AdmissionResponse, took time.Duration) {
+func (i *instruments) measureReview(r *Review, response *admissionv1.AdmissionResponse, took time.Duration) {
 	result := "error"
 	if response != nil && response.Allowed {
 		result = "allowed"
@@ -99,6 +108,6 @@ func measureReview(r *Review, response *admissionv1.AdmissionResponse, took time
 		result = "denied"
 	}
 	attributes := metric.WithAttributes(hookKey.String(r.hook.name), bindingKey.String(r.Name), resultKey.String(result))
-	reviews.Add(context.Background(), 1, attributes)
-	reviewDuration.Record(context.Background(), took.Seconds(), attributes)
+	i.reviews.Add(context.Background(), 1, attributes)
+	i.reviewDuration.Record(context.Background(), took.Seconds(), attributes)
 }

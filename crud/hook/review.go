@@ -41,6 +41,8 @@ type Review struct {
 	kind    ContextType
 	hook    *Hook
 	options Options
+	// measured has the metrics of all reviews.
+	measured *instruments
 	// process is the context of the process, and synced is closed once the monitors of the snapshots have their objects.
 	process  context.Context //nolint:containedctx // the lifetime of the server
 	client   *crud.Client
@@ -52,15 +54,16 @@ type Review struct {
 
 // Reviews returns the reviews of hooks, one for each binding in Validating and Mutating. The error has every mistake in the bindings.
 func Reviews(options Options, hooks ...*Hook) (all []*Review, err error) {
-	hooks, err = completed(hooks)
+	hooks, err = options.completed(hooks)
 	if err != nil {
 		return nil, err
 	}
+	measured := newInstruments(options.MetricPrefix)
 	hookOf := map[string]string{}
 	add := func(h *Hook, kind ContextType, bindings []Admission) {
 		for i := range bindings {
 			r := &Review{
-				Admission: &bindings[i], kind: kind, hook: h, options: options.withDefaults(),
+				Admission: &bindings[i], kind: kind, hook: h, options: options.withDefaults(), measured: measured,
 				synced: make(chan struct{}), running: make(chan struct{}, concurrentReviews), waiting: make(chan struct{}, mostWaiting),
 			}
 			if other, ok := hookOf[r.Path()]; ok {
@@ -112,7 +115,7 @@ func (r *Review) Answer(ctx context.Context, request *admissionv1.AdmissionReque
 	defer cancel()
 	logger := loggerOf(r.process, r.hook, r.Name, "").With("task", request.UID)
 	response, err := r.answer(ctx, request, logger)
-	measureReview(r, response, time.Since(began))
+	r.measured.measureReview(r, response, time.Since(began))
 	if err != nil {
 		logger.Errorw("A hook did not answer a review", "error", err)
 		return nil, fmt.Errorf("hook %s: %w", r.hook.name, err)
@@ -156,7 +159,7 @@ func (r *Review) run(ctx context.Context, request *admissionv1.AdmissionRequest,
 		err = run.Response.check(ctx, r.kind, request)
 	}
 	if err != nil {
-		countRejection(r.hook.name, err)
+		r.measured.countRejection(r.hook.name, err)
 		return nil, run.values.Error(err)
 	}
 	return run.Response.toAPI(&run.values), nil

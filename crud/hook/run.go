@@ -48,7 +48,7 @@ func (t *term) run(ctx context.Context, q *queue, due *task) {
 	}
 	began := time.Now()
 	answer := t.attempt(ctx, run, due.hook)
-	due.measure(q, answer.verdict, time.Since(began))
+	t.measured.measure(due, q, answer.verdict, time.Since(began))
 	t.settle(q, due, run, why, answer)
 }
 
@@ -93,7 +93,7 @@ func (t *term) attempt(ctx context.Context, run *Run, h *Hook) (result answer) {
 			return answer{verdict: canceled, err: err}
 		}
 		t.executeAfterError(executing, run, h, file.OnHookError)
-		countRejection(h.name, err)
+		t.measured.countRejection(h.name, err)
 		return answer{verdict: failed, err: err}
 	}
 	return t.execute(executing, run, h, file)

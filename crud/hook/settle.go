@@ -36,8 +36,8 @@ func (t *term) settle(q *queue, due *task, run *Run, why occasion, answer answer
 		due.resume = &remainder{deadline: time.Now().Add(t.options.Deletions), backoff: followUps, run: run, why: why}
 		t.postpone(due, answer.rest)
 	case conflicted:
-		conflicts.Add(context.Background(), 1, due.attributes(q))
-		if due.conflicts++; due.conflicts < t.options.Conflicts {
+		t.measured.conflicts.Add(context.Background(), 1, due.attributes(q))
+		if due.conflicts++; t.options.Conflicts < 0 || due.conflicts < t.options.Conflicts {
 			run.Logger.Infow("A hook runs again, because an object has changed since it decided", "conflicts", due.conflicts, "reason", reason)
 			due.notBefore = time.Now().Add(min(conflictDelay<<min(due.conflicts-1, 20), mostConflictDelay))
 			due.isStale = t.staleness(due.hook, answer)
@@ -61,7 +61,7 @@ func (t *term) done(q *queue, due *task, why occasion) {
 
 // fail counts a failure, and repeats the task later, unless its bindings allow failures.
 func (t *term) fail(q *queue, due *task, run *Run, why occasion, answer answer, reason string) {
-	runErrors.Add(context.Background(), 1, due.attributes(q))
+	t.measured.errors.Add(context.Background(), 1, due.attributes(q))
 	due.conflicts = 0
 	if due.allowsFailure {
 		if answer.executed > 0 {

@@ -7,6 +7,7 @@ package hooks
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -101,6 +102,29 @@ done <"$TMPDIR/objects"
 	}
 	expectMeasured(t, 1, "hook.run.conflicts", "decides-in-shell")
 	expectMeasured(t, 0, "hook.run.errors", "decides-in-shell")
+}
+
+// Six conflicts in succession would be a failure with the settings of the other tests.
+func TestConflict_DeclaredNeverToBeAFailure_RunsUntilItSucceeds(t *testing.T) {
+	s := newScene(t)
+	s.create("it", "0", it)
+	h, runs := s.decides("decides", false, func(run int64) {
+		if run <= 6 {
+			s.patch("it", fmt.Sprintf(`{"data": {"value": "%d"}}`, run))
+		}
+	})
+	options := s.quick()
+	options.RetryDelay = time.Hour // a failure would end the test
+	options.Conflicts, options.MetricPrefix = -1, "shop_"
+	s.start(options, h)
+	s.awaitData("it", "value", "6+hook")
+	expectMeasured(t, 1, "shop_hook.runs", s.ns+"-decides", "result", "success")
+	expectMeasured(t, 6, "shop_hook.run.conflicts", s.ns+"-decides")
+	expectMeasured(t, 0, "shop_hook.run.errors", s.ns+"-decides")
+	expectMeasured(t, 0, "hook.run.conflicts", s.ns+"-decides")
+	if n := runs.Load(); n != 7 {
+		t.Errorf("the hook ran %d times, want 7", n)
+	}
 }
 
 // The object is deleted after the hook has received it. The API server answers that it does not exist, which is a change like others.
