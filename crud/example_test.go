@@ -143,3 +143,12 @@ func ExampleFilterPatch() {
 	fmt.Println(scale, scale.Validate())
 	// Output: FilterPatch Deployment default/nginx <nil>
 }
+
+func ExampleEnsureDeleteBackground() {
+	ref := crud.Ref{Kind: "Job", Namespace: "default", Name: "import"}
+	fmt.Println(crud.EnsureDeleteBackground(ref))
+	fmt.Println(crud.EnsureDeleteOrphan(ref))
+	// Output:
+	// EnsureDeletedInBackground Job default/import
+	// EnsureDeletedOrphaning Job default/import
+}

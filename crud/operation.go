@@ -146,7 +146,7 @@ func CreateOrUpdate(object Object) Operation {
 // Create creates an object, and fails with the class AlreadyExists if it exists.
 func Create(object Object) Operation { return Operation{Type: TypeCreate, Object: object} }
 
-// CreateIfNotExists creates an object, and does not change one that exists.
+// CreateIfNotExists creates an object, and does not change one that exists, even if its content is another one.
 func CreateIfNotExists(object Object) Operation {
 	return Operation{Type: TypeCreateIfNotExists, Object: object}
 }
@@ -159,10 +159,16 @@ func EnsureDeletedInBackground(ref Ref) Operation {
 	return Operation{Type: TypeEnsureDeletedInBackground, Ref: ref}
 }
 
+// EnsureDeleteBackground is another name of EnsureDeletedInBackground, which operation files accept, too.
+func EnsureDeleteBackground(ref Ref) Operation { return EnsureDeletedInBackground(ref) }
+
 // EnsureDeletedOrphaning deletes an object, and leaves the objects that it owns without owner.
 func EnsureDeletedOrphaning(ref Ref) Operation {
 	return Operation{Type: TypeEnsureDeletedOrphaning, Ref: ref}
 }
+
+// EnsureDeleteOrphan is another name of EnsureDeletedOrphaning, which operation files accept, too.
+func EnsureDeleteOrphan(ref Ref) Operation { return EnsureDeletedOrphaning(ref) }
 
 // MergePatch sends a JSON merge patch (RFC 7386), without reading the object before. patch is its JSON as []byte or string, or a value that
 // encoding/json encodes. A resourceVersion in it rejects another state of the object.
