@@ -62,13 +62,17 @@ func (c *call) ensureDeleted(ctx context.Context) error {
 		target = live.GetUID()
 		if !c.isDeletedSo(live) {
 			preconditions.UID = &target
-			err := c.delete(ctx, policies[c.op.Type].policy, preconditions)
+			err = c.delete(ctx, policies[c.op.Type].policy, preconditions)
 			// What follows decides whether the object that was found is deleted or has changed.
 			if class := ClassOf(err); err != nil && class != NotFound && class != Precondition {
 				return err
 			}
 		}
-		return c.awaitDeletion(ctx, live)
+		rejected := err
+		if err := c.awaitDeletion(ctx, live); err != nil || c.result.Outcome == Deleting || ClassOf(rejected) != Precondition || !c.hasPreconditions() {
+			return err
+		}
+		return rejected // another client has deleted the object
 	}, Uncertain, Conflict)
 }
 
@@ -116,13 +120,12 @@ func (c *call) awaitDeletion(ctx context.Context, live *unstructured.Unstructure
 
 // awaitGone returns nil once the object is deleted, or its last state when Operation.Wait is over. A request that fails does not end the wait.
 func (c *call) awaitGone(ctx context.Context, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	end, backoff := time.Now().Add(c.op.Wait), polling
 	if c.options.DryRun {
-		end = time.Now() // nothing is deleted
-	} else {
-		waiting.Add(ctx, 1, attributes(c.ofKind()...))
-		defer waiting.Add(ctx, -1, attributes(c.ofKind()...))
+		return live, nil // nothing is deleted
 	}
+	end, backoff := time.Now().Add(c.op.Wait), polling
+	waiting.Add(ctx, 1, attributes(c.ofKind()...))
+	defer waiting.Add(ctx, -1, attributes(c.ofKind()...))
 	for {
 		current, err := c.get(ctx)
 		switch class := ClassOf(err); {
@@ -130,7 +133,7 @@ func (c *call) awaitGone(ctx context.Context, live *unstructured.Unstructured) (
 			return nil, nil //nolint:nilnil // there is no object
 		case class == Forbidden, class == Unauthorized, class == Canceled:
 			return nil, err
-		case err == nil && current.GetDeletionTimestamp() == nil && !c.options.DryRun:
+		case err == nil && current.GetDeletionTimestamp() == nil:
 			return nil, Conflict.errorf("the object changed before it was deleted")
 		case err == nil:
 			live = current
@@ -173,8 +176,12 @@ func (c *call) awaitEvent(ctx context.Context, live *unstructured.Unstructured, 
 
 // replaceTerminating creates an object again once the present one is deleted, for which it waits only if the operation requires it.
 func (c *call) replaceTerminating(ctx context.Context, live, desired *unstructured.Unstructured) error {
-	if c.op.OnTerminating != WaitUntilGone && c.op.OnImmutable != Recreate {
+	if c.hasPreconditions() || c.op.OnTerminating != WaitUntilGone && c.op.OnImmutable != Recreate {
 		return terminating(live)
+	}
+	if c.options.DryRun && c.op.Wait > 0 {
+		c.result.Outcome = Replaced // unless a finalizer stays for longer
+		return nil
 	}
 	last, err := c.awaitGone(ctx, live)
 	switch {

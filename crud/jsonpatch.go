@@ -7,7 +7,6 @@ package crud
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,7 +40,9 @@ func (c *call) jsonPatch(ctx context.Context) error {
 	}
 	hasFitted := false
 	return c.skipMissing(ctx, c.retry(ctx, func() error {
-		err := c.sendJSON(ctx, patch)
+		err := c.send(ctx, types.JSONPatchType, func(live *unstructured.Unstructured, preconditions metav1.Preconditions) (any, error) {
+			return c.buildJSON(ctx, live, preconditions, patch)
+		})
 		if ClassOf(err) != Invalid {
 			return err
 		}
@@ -76,25 +77,14 @@ func (c *call) checkPaths(patch jsonpatch.Patch) error {
 	return nil
 }
 
-// sendJSON sends a JSON patch. The API server answers another resourceVersion with a conflict, and another UID as a change of the UID.
-func (c *call) sendJSON(ctx context.Context, patch jsonpatch.Patch) error {
-	preconditions := c.op.Preconditions
-	if c.op.ID != "" || c.op.IgnoreMissingPaths {
-		live, err := c.get(ctx)
-		if err != nil || c.wasExecuted(live) {
-			return err
+// buildJSON returns a JSON patch with preconditions, fit to the state of the object if that is known. The API server answers another
+// resourceVersion with a conflict, and another UID as a change of the UID.
+func (c *call) buildJSON(ctx context.Context, live *unstructured.Unstructured, preconditions metav1.Preconditions, patch jsonpatch.Patch) (any, error) {
+	if live != nil {
+		var err error
+		if patch, err = c.fit(ctx, live, patch); err != nil || len(patch) == 0 {
+			return nil, err
 		}
-		if err := checkPreconditions(live, preconditions); err != nil {
-			return err
-		}
-		if patch, err = c.fit(ctx, live, patch); err != nil {
-			return err
-		}
-		if len(patch) == 0 {
-			return c.unchanged(byDiff)
-		}
-		version := live.GetResourceVersion()
-		preconditions.ResourceVersion = &version
 	}
 	operations := []any{}
 	for _, operation := range patch {
@@ -109,11 +99,7 @@ func (c *call) sendJSON(ctx context.Context, patch jsonpatch.Patch) error {
 	if preconditions.ResourceVersion != nil {
 		replace("/metadata/resourceVersion", *preconditions.ResourceVersion)
 	}
-	encoded, err := json.Marshal(operations)
-	if err != nil {
-		return Malformed.errorf("encoding the patch: %w", err)
-	}
-	return c.send(ctx, types.JSONPatchType, encoded)
+	return operations, nil
 }
 
 // fit returns the patch as it is sent for a state: without removals of paths that do not exist if the operation ignores them, and with the id of

@@ -11,8 +11,11 @@ import (
 	"fmt"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/utils/ptr"
 )
 
 // mergePatch sends the patch of the caller as it is.
@@ -32,15 +35,15 @@ func (c *call) mergePatch(ctx context.Context) error {
 	if len(fields) == 0 {
 		return c.unchanged(byDiff)
 	}
-	encoded, err := json.Marshal(withPreconditions(fields, c.op.Preconditions))
-	if err != nil {
-		return Malformed.errorf("encoding the patch: %w", err)
-	}
 	var again []Class
 	if metadata["resourceVersion"] == nil && c.op.Preconditions.ResourceVersion == nil {
-		again = []Class{Uncertain} // executed twice, it changes nothing the second time
+		again = []Class{Uncertain, Conflict} // executed twice, it changes nothing the second time
 	}
-	return c.skipMissing(ctx, c.retry(ctx, func() error { return c.send(ctx, types.MergePatchType, encoded) }, again...))
+	return c.skipMissing(ctx, c.retry(ctx, func() error {
+		return c.send(ctx, types.MergePatchType, func(_ *unstructured.Unstructured, preconditions metav1.Preconditions) (any, error) {
+			return withPreconditions(fields, preconditions), nil
+		})
+	}, again...))
 }
 
 func decodeMergePatch(encoded []byte) (fields map[string]any, err error) {
@@ -75,12 +78,35 @@ func (c *call) checkField(field string) error {
 	return nil
 }
 
-// send sends a patch. The state before it is not known, so that the outcome is Updated.
-func (c *call) send(ctx context.Context, kind types.PatchType, patch []byte) error {
-	patched, err := c.patch(ctx, kind, patch)
+// send sends the patch that build returns, for the state of the object if that must be known, and otherwise for nil. A patch that is nil changes
+// nothing. With a state, the API server rejects the patch for another one. It ignores the UID in a patch of the status.
+func (c *call) send(ctx context.Context, kind types.PatchType, build func(*unstructured.Unstructured, metav1.Preconditions) (any, error)) error {
+	preconditions, live := c.op.Preconditions, (*unstructured.Unstructured)(nil)
+	if c.op.ID != "" || c.op.IgnoreMissingPaths || c.op.StatusPatch && preconditions.UID != nil {
+		var err error
+		if live, err = c.get(ctx); err != nil || c.wasExecuted(live) {
+			return err
+		}
+		if err := checkPreconditions(live, preconditions); err != nil {
+			return err
+		}
+		preconditions.ResourceVersion = ptr.To(live.GetResourceVersion())
+	}
+	patch, err := build(live, preconditions)
+	switch {
+	case err != nil:
+		return err
+	case patch == nil:
+		return c.unchanged(byDiff)
+	}
+	encoded, err := json.Marshal(patch)
+	if err != nil {
+		return Malformed.errorf("encoding the patch: %w", err)
+	}
+	patched, err := c.patch(ctx, kind, encoded)
 	if err != nil {
 		return err
 	}
-	c.updated(nil, patched)
+	c.updated(live, patched)
 	return nil
 }

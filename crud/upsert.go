@@ -47,7 +47,7 @@ func (c *call) createOrUpdate(ctx context.Context) error {
 		return err
 	}
 	again := []Class{Uncertain, Conflict, AlreadyExists}
-	if c.hasPreconditions() {
+	if c.op.Preconditions.ResourceVersion != nil {
 		again = nil // an object that is modified concurrently does not fit anymore
 	}
 	return c.retry(ctx, func() error { return c.upsert(ctx, desired) }, again...)
