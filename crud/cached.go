@@ -20,7 +20,7 @@ import (
 // read returns the object of a CreateOrUpdate from the cache of the caller if its state suffices for this attempt, and else from the API server.
 // The state may be older than the present one. Then the API server rejects a patch that was made from it, and the next attempt gets the object.
 func (c *call) read(ctx context.Context) (*unstructured.Unstructured, error) {
-	if c.options.Cached == nil || c.options.DryRun || c.result.Attempts > 1 || c.hasPreconditions() {
+	if c.options.Cached == nil || c.options.DryRun || c.result.Attempts > 1 || c.hasPreconditions() || c.op.Type != TypeCreateOrUpdate {
 		return c.get(ctx)
 	}
 	object := c.options.Cached(c.kind.gvr(), c.name())
@@ -73,7 +73,7 @@ func (c *call) suffices(live *unstructured.Unstructured) bool {
 	if !c.known.isCurrent(c.kind.gvr(), live) || live.GetDeletionTimestamp() != nil || c.checkOwner(live) != nil {
 		return false
 	}
-	if c.op.Strategy == Apply { // it does not require the resourceVersion
+	if c.op.Strategy == Apply { // it needs managedFields to take over fields, and a cache may lack them
 		_, isSettled := c.settled.Get(c.settledKey(live))
 		return isSettled
 	}

@@ -30,9 +30,12 @@ import (
 // settledObjects bounds the number of objects of which a client remembers that they are as desired.
 const settledObjects = 10_000
 
-// DefaultBackoff makes 8 attempts within 4 to 8 s. The delays grow from 10 ms to 2 s, and up to the same is added at random, so that clients
-// which collide do not do so again.
-var DefaultBackoff = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 2.5, Jitter: 1, Steps: 8, Cap: 2 * time.Second}
+// DefaultBackoff makes 24 attempts after conflicts, enough for 100 writers of one object. The delays grow from 10 ms to 2 s, and up to the same is
+// added at random, so that clients which collide do not do so again.
+var DefaultBackoff = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 2.5, Jitter: 1, Steps: 24, Cap: 2 * time.Second}
+
+// mostFailures bounds the attempts after errors other than conflicts: within 4 to 8 s with DefaultBackoff.
+const mostFailures = 8
 
 // Options of a Client. All fields except FieldManager are optional.
 type Options struct {
@@ -42,8 +45,8 @@ type Options struct {
 	Namespace string
 	// Scheme knows the Go types of operations; client-go's by default.
 	Scheme *runtime.Scheme
-	// Backoff is between the attempts of an operation, of which there are at most Steps. DefaultBackoff by default. In each attempt,
-	// client-go repeats requests that the API server throttles.
+	// Backoff is between the attempts of an operation, of which there are at most Steps, and at most 8 after an error that is no conflict.
+	// DefaultBackoff by default. In each attempt, client-go repeats requests that the API server throttles.
 	Backoff wait.Backoff
 	// Cached returns an object from a cache of the caller, such as that of an informer, or nil if the cache lacks it. With it, CreateOrUpdate sends
 	// no request for an object that is as desired. It must return all fields of the object in the version of the resource, except that
@@ -102,15 +105,18 @@ func NewForClients(client dynamic.Interface, discoverer discovery.DiscoveryInter
 
 // Run executes an operation. The error is an *Error. The result is complete also with an error, as far as the operation went.
 func (c *Client) Run(ctx context.Context, op Operation) (Result, error) {
-	call := &call{Client: c, op: op}
-	ctx, end := call.begin(ctx)
-	err := guarded("the operation", func() error { return call.run(ctx) })
+	return (&call{Client: c, op: op}).execute(ctx)
+}
+
+func (c *call) execute(ctx context.Context) (Result, error) {
+	ctx, end := c.begin(ctx)
+	err := guarded("the operation", func() error { return c.run(ctx) })
 	if err != nil {
-		call.result.Outcome = Failed
+		c.result.Outcome = Failed
 	}
-	err = call.failed(ctx, err)
+	err = c.failed(ctx, err)
 	end(err)
-	return call.result, err
+	return c.result, err
 }
 
 // failed describes the error of an operation.
@@ -144,6 +150,8 @@ type call struct {
 	noop    noop   // with the outcome Unchanged
 	// hasYielded reports whether the write was delayed in favor of another writer.
 	hasYielded bool
+	foreseen   foresight // by the preflight of the plan
+	sent       []byte    // the merge patch that was made from the state of the object
 	// cannotWatch reports whether the client lacks the permission to watch the object.
 	cannotWatch bool
 }
@@ -160,6 +168,9 @@ func (c *call) run(ctx context.Context) error {
 		return nil
 	case err != nil:
 		return err
+	case c.foreseen.Outcome == Unchanged:
+		c.result = c.foreseen.Result
+		return c.unchanged(byDiff)
 	}
 	err = executions[c.op.Type].run(c, ctx)
 	if ClassOf(err) == KindUnknown {
@@ -203,12 +214,12 @@ var executions = map[Type]struct {
 }{
 	TypeCreateOrUpdate:            {(*call).createOrUpdate, []string{"get", "create", "patch"}},
 	TypeCreate:                    {(*call).createNew, []string{"create"}},
-	TypeCreateIfNotExists:         {(*call).createIfNotExists, []string{"get", "create"}},
+	TypeCreateIfNotExists:         {(*call).createOrUpdate, []string{"get", "create"}},
 	TypeEnsureDeleted:             {(*call).ensureDeleted, []string{"get", "delete"}},
 	TypeEnsureDeletedInBackground: {(*call).ensureDeleted, []string{"get", "delete"}},
 	TypeEnsureDeletedOrphaning:    {(*call).ensureDeleted, []string{"get", "delete"}},
 	TypeFilterPatch:               {(*call).filterPatch, []string{"get", "patch"}},
-	TypeFilterPatchOptimistic:     {(*call).filterPatchOptimistic, []string{"patch"}},
+	TypeFilterPatchOptimistic:     {(*call).filterPatch, []string{"patch"}},
 	TypeJQPatch:                   {(*call).filterPatch, []string{"get", "patch"}},
 	TypeJSONPatch:                 {(*call).jsonPatch, []string{"patch"}},
 	TypeMergePatch:                {(*call).mergePatch, []string{"patch"}},

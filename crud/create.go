@@ -36,22 +36,6 @@ func (c *call) createNew(ctx context.Context) error {
 	}, again...)
 }
 
-func (c *call) createIfNotExists(ctx context.Context) error {
-	desired := c.desired()
-	return c.retry(ctx, func() error {
-		live, err := c.get(ctx)
-		switch {
-		case ClassOf(err) == NotFound:
-			return c.create(ctx, desired)
-		case err != nil:
-			return err
-		case live.GetDeletionTimestamp() != nil:
-			return terminating(live)
-		}
-		return c.unchanged(byDiff)
-	}, AlreadyExists, Uncertain)
-}
-
 // desired returns the object of the operation without fields that only the API server writes. A kind without status subresource stores the
 // status with the rest of a new object.
 func (c *call) desired() *unstructured.Unstructured {

@@ -101,19 +101,25 @@ func fields(object apiruntime.Object) (fields map[string]any, err error) {
 	return fields, nil
 }
 
-// filterPatch reads the object and writes what the filter changes, until no other write comes between.
+// filterPatch reads the object, unless the caller has its snapshot, and writes what the filter changes, until no other write comes between.
 func (c *call) filterPatch(ctx context.Context) error {
 	var (
 		pending map[string]any // the patch whose answer was lost
 		read    string         // the resourceVersion of the state from which it was made
 		unknown error          // whether it was executed
 	)
-	again := []Class{Conflict, Uncertain}
-	if c.op.Preconditions.ResourceVersion != nil {
-		again = []Class{Uncertain} // another state does not fit anymore
+	again := []Class{Uncertain, Conflict}
+	switch {
+	case c.object != nil:
+		again = nil
+	case c.op.Preconditions.ResourceVersion != nil:
+		again = again[:1] // another state does not fit anymore
 	}
-	err := c.retry(ctx, func() error {
-		live, err := c.get(ctx)
+	err := c.retry(ctx, func() (err error) {
+		live := c.object
+		if live == nil {
+			live, err = c.get(ctx)
+		}
 		if err != nil {
 			return err
 		}
@@ -149,14 +155,6 @@ func (c *call) skipMissing(ctx context.Context, err error) error {
 	}
 	c.result.Outcome = Skipped
 	return nil
-}
-
-// filterPatchOptimistic writes what the filter changes in the caller's snapshot.
-func (c *call) filterPatchOptimistic(ctx context.Context) error {
-	return c.skipMissing(ctx, c.retry(ctx, func() error {
-		_, err := c.writeChange(ctx, c.object)
-		return err
-	}))
 }
 
 // wasWritten decides about a patch whose answer was lost, from a state after it. The filter does not run again: it may add to what it wrote.

@@ -17,8 +17,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// establishing is the time for which a plan waits until the kind of a CustomResourceDefinition that it created is served.
-const establishing = 30 * time.Second
+const (
+	// establishing is the time for which a plan waits until the kind of a CustomResourceDefinition that it created is served.
+	establishing = 30 * time.Second
+	// propagation is the time for which a plan waits until the API server applies the effect of an operation to others: its caches are late.
+	propagation         = 3 * time.Second
+	propagationInterval = 100 * time.Millisecond
+)
 
 // Plan is a list of operations, which are executed in order.
 type Plan struct {
@@ -31,13 +36,17 @@ type Plan struct {
 	Continue bool
 	// SkipPreflight begins with the first operation without checking the others.
 	SkipPreflight bool
-	// Done is called after each operation that was executed, if it is not nil. Result.Object is the whole object.
+	// Checked is called after the preflight of each operation, if it is not nil.
+	Checked func(number int)
+	// Done is called after each operation that was executed, if it is not nil. Result.Object is the whole object, unless the preflight has found
+	// that the operation changes nothing.
 	Done func(number int, result Result, err error)
 }
 
 // RunPlan executes a plan. Unless the preflight is skipped, nothing is executed if an operation cannot succeed as the cluster is: its kind
 // is not served, the client lacks a permission, or the API server rejects its dry run. An operation that depends on an earlier one of the plan,
-// such as an object in a Namespace that it creates, is checked when it runs.
+// such as an object in a Namespace that it creates, is checked when it runs; so is the first operation, unless the plan continues after a failure.
+// The API server may apply the effect of one operation to the next ones after a moment, so that one that depends on it is repeated for 3 s.
 //
 // There is one result per operation, in order; those after a failure, or after the end of the context, are NotRun. Their objects have only a kind,
 // a namespace, a name, a UID and a resourceVersion, so that the results of a long plan need little memory. Errors name the number of the
@@ -62,23 +71,34 @@ func (c *Client) runPlan(ctx context.Context, plan Plan) ([]Result, error) {
 	}); err != nil {
 		return results, err
 	}
+	foreseen := make([]foresight, len(operations))
 	if !plan.SkipPreflight {
-		if err := c.Preflight(ctx, operations); err != nil {
+		p := newPreflight(c)
+		p.foreseen, p.plan = foreseen, &plan
+		if err := p.report(ctx, operations); err != nil {
 			return results, err
 		}
 	}
-	var errs []error
+	var (
+		errs []error
+		done effects
+	)
 	for i, op := range operations {
 		if ctx.Err() != nil {
 			errs = append(errs, canceled(ctx, fmt.Errorf("operation %d and those after it were not executed", i+1)))
 			break
 		}
-		result, err := c.runAfter(ctx, operations[:i], op)
-		if plan.Done != nil {
-			plan.Done(i+1, result, err)
+		call, err := c.runAfter(ctx, done, op, foreseen[i])
+		whole := call.result
+		call.result.Object = identity(whole.Object)
+		done = append(done, effect{Ref: call.op.Ref, outcome: call.result.Outcome, ended: time.Now()})
+		if i == 0 && !plan.SkipPreflight && !plan.Continue && call.changedNothing(err) {
+			return results, numbered(i, err) // as after a preflight
 		}
-		result.Object = identity(result.Object)
-		if results[i] = result; err != nil {
+		if plan.Done != nil {
+			plan.Done(i+1, whole, err)
+		}
+		if results[i] = call.result; err != nil {
 			errs = append(errs, numbered(i, err))
 			if !plan.Continue {
 				break
@@ -86,6 +106,12 @@ func (c *Client) runPlan(ctx context.Context, plan Plan) ([]Result, error) {
 		}
 	}
 	return results, errors.Join(errs...)
+}
+
+// changedNothing reports whether the operation failed, and nothing has changed.
+func (c *call) changedNothing(err error) bool {
+	class := ClassOf(err)
+	return class != "" && class != Uncertain && class != Canceled && c.result.Deleted == "" && c.op.Strategy != Apply
 }
 
 // identity returns the part of an object that names it and its state.
@@ -102,22 +128,20 @@ func identity(object *unstructured.Unstructured) *unstructured.Unstructured {
 	return only
 }
 
-// runAfter runs an operation. It waits for a kind that one of the operations before defines.
-func (c *Client) runAfter(ctx context.Context, before []Operation, op Operation) (Result, error) {
-	end := time.Now().Add(establishing)
+// runAfter runs an operation. It runs it again for a while if it may have failed because the API server does not apply the effect of one of the
+// operations before yet.
+func (c *Client) runAfter(ctx context.Context, before effects, op Operation, seen foresight) (*call, error) {
 	for {
-		result, err := c.Run(ctx, op)
-		if ClassOf(err) != KindUnknown || !definesKinds(before) || time.Now().After(end) || !sleep(ctx, refreshInterval) {
-			return result, err
+		call := &call{Client: c, op: op, foreseen: seen}
+		_, err := call.execute(ctx)
+		class, limit := ClassOf(err), propagation
+		if class == KindUnknown {
+			limit = establishing
+		}
+		seen = foresight{}
+		last := before.explaining(call.op, err)
+		if last == nil || class == Uncertain || time.Since(last.ended) > limit || !sleep(ctx, propagationInterval) {
+			return call, err
 		}
 	}
-}
-
-func definesKinds(operations []Operation) bool {
-	for _, op := range operations {
-		if !isNil(op.Object) && op.Object.GetObjectKind().GroupVersionKind().Kind == "CustomResourceDefinition" {
-			return true
-		}
-	}
-	return false
 }

@@ -15,82 +15,158 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Preflight reports which of the operations cannot succeed as the cluster is, and changes nothing. Mistakes, kinds and permissions are reported
-// for all operations, then the first dry run that fails.
+// for all operations, then the first dry run that fails. An error that an operation before may prevent is not reported.
 func (c *Client) Preflight(ctx context.Context, operations []Operation) error {
+	return newPreflight(c).report(ctx, operations)
+}
+
+func (p *preflight) report(ctx context.Context, operations []Operation) error {
 	ctx, span := otel.Tracer(scope).Start(ctx, "Preflight")
 	defer span.End()
-	err := c.preflight(ctx, operations)
+	err := p.run(ctx, operations)
 	failSpan(span, err)
 	return err
 }
 
-func (c *Client) preflight(ctx context.Context, operations []Operation) error {
-	p := newPreflight(c)
-	var (
-		errs     []error
-		runnable []int
-	)
+func (p *preflight) run(ctx context.Context, operations []Operation) error {
+	var errs []error
+	denied, dependent := make([]error, len(operations)), make([]bool, len(operations))
 	for i, op := range operations {
-		var dependent bool
 		err := guarded("the preflight", func() (err error) {
-			dependent, err = p.check(ctx, operations[:i], op)
+			dependent[i], denied[i], err = p.check(ctx, op)
 			return err
 		})
 		if err != nil {
-			errs = append(errs, numbered(i, err))
-		} else if !dependent {
-			runnable = append(runnable, i)
+			errs = append(errs, rejected(i, err))
 		}
 	}
-	if len(errs) > 0 {
-		return errors.Join(errs...)
-	}
-	for _, i := range runnable {
-		if _, err := p.Run(ctx, operations[i]); err != nil {
-			return numbered(i, err)
+	for i, op := range operations {
+		if len(errs) == 0 && !dependent[i] || denied[i] != nil {
+			err := p.try(ctx, i, op)
+			if err != nil && denied[i] != nil {
+				errs = append(errs, rejected(i, denied[i]))
+			} else if err != nil && len(errs) == 0 {
+				return rejected(i, err)
+			}
+		}
+		if p.plan != nil && p.plan.Checked != nil {
+			p.plan.Checked(i + 1)
 		}
 	}
-	return nil
+	return errors.Join(errs...)
+}
+
+// rejected is the error of an operation that the preflight has found.
+func rejected(i int, err error) error {
+	return numbered(i, fmt.Errorf("%w: nothing was executed; preflight: off skips this check", err))
+}
+
+// foresight holds the findings of a plan's preflight about an operation. Its outcome is empty if the operation must find out itself.
+type foresight struct {
+	Result
+	patch []byte // the merge patch that was made from Result.Object
+	// isForFirst reads the object, and sends no write: the first operation of a plan is checked by its execution.
+	isForFirst bool
 }
 
 // preflight is the client for dry runs, and what the operations so far change.
 type preflight struct {
 	Client
-	touched sets.Set[Ref]
-	allowed map[authorizationv1.ResourceAttributes]error
+	plan     *Plan // nil without one
+	foreseen []foresight
+	touched  map[knownKey]bool
+	effects  effects
+	allowed  map[authorizationv1.ResourceAttributes]error
+	// isAbsent reports that the last object of a creation did not exist, so that the next one probably does not, either.
+	isAbsent bool
 }
 
 func newPreflight(c *Client) *preflight {
-	p := &preflight{Client: *c, touched: sets.New[Ref](), allowed: map[authorizationv1.ResourceAttributes]error{}}
+	p := &preflight{Client: *c, touched: map[knownKey]bool{}, allowed: map[authorizationv1.ResourceAttributes]error{}}
 	p.options.DryRun = true
 	return p
 }
 
-// check returns an error if an operation cannot be sent, and whether it depends on one of those before, so that it cannot be tried yet.
-func (p *preflight) check(ctx context.Context, before []Operation, op Operation) (dependent bool, _ error) {
+// check returns an error if an operation cannot be sent, and whether it depends on one of those before, so that it cannot be tried yet. If it can
+// be, a missing permission counts only if the dry run fails, too: an object that exists is not created.
+func (p *preflight) check(ctx context.Context, op Operation) (dependent bool, denied, _ error) {
 	call := &call{Client: &p.Client, op: op}
-	if err := call.prepare(); err != nil {
-		return false, call.failed(ctx, err)
+	err := call.prepare()
+	if err == nil {
+		err = call.retry(ctx, call.resolve)
 	}
-	err := call.resolve()
+	before := p.effects
+	p.effects = append(p.effects, effect{Ref: call.op.Ref, takesLong: op.Type.Deletes() || op.Wait > 0})
 	switch {
-	case ClassOf(err) == KindUnknown && (op.IgnoreUnknownKind || definesKinds(before)):
-		return true, nil
+	case ClassOf(err) == KindUnknown && op.IgnoreUnknownKind, before.explaining(call.op, err) != nil:
+		return true, nil, nil
 	case err != nil:
-		return false, call.failed(ctx, err)
+		return false, nil, call.failed(ctx, err)
 	}
-	dependent = p.touched.Has(call.op.Ref) || p.touched.Has(Ref{"v1", "Namespace", "", call.op.Namespace})
-	p.touched.Insert(call.op.Ref)
-	for _, verb := range op.verbs() {
-		if err := p.authorize(ctx, call, verb); err != nil {
-			return false, call.failed(ctx, err)
+	key := knownKey{call.kind.gvr().GroupResource(), call.name()}
+	dependent = p.touched[key] || p.touched[knownKey{schema.GroupResource{Resource: "namespaces"}, types.NamespacedName{Name: call.op.Namespace}}]
+	p.touched[key] = true
+	for i, verb := range op.verbs() {
+		err := p.authorize(ctx, call, verb)
+		switch {
+		case before.explaining(call.op, err) != nil:
+		case err != nil && op.Type.Deletes(), err != nil && dependent && i == 0:
+			return false, nil, call.failed(ctx, err)
+		case err != nil && !dependent && denied == nil:
+			denied = call.failed(ctx, err)
 		}
 	}
-	return dependent, nil
+	return dependent, denied, nil
+}
+
+// try executes the dry run of an operation, unless its execution checks it.
+func (p *preflight) try(ctx context.Context, i int, op Operation) error {
+	before := p.effects[:i]
+	reads := op.Type == TypeCreateIfNotExists || op.Type == TypeCreateOrUpdate && op.Strategy != Apply
+	call := &call{Client: &p.Client, op: op}
+	if call.foreseen.isForFirst = i == 0 && p.plan != nil && !p.plan.Continue; call.foreseen.isForFirst && !reads {
+		return nil
+	}
+	if reads && p.isAbsent {
+		call.foreseen.Outcome = Created
+	}
+	result, err := call.execute(ctx)
+	switch p.effects[i].outcome = result.Outcome; {
+	case err != nil && before.explaining(call.op, err) != nil:
+		p.effects[i].outcome = ""
+		return nil
+	case err != nil:
+		return err
+	case reads:
+		p.isAbsent = result.Outcome == Created
+	}
+	if p.plan != nil {
+		p.foreseen[i] = call.foresee(before)
+	}
+	return nil
+}
+
+// foresee returns the findings on which the execution of the operation may rely.
+func (c *call) foresee(before effects) foresight {
+	seen := foresight{Result: c.result}
+	seen.Object = identity(c.result.Object)
+	switch isUpsert := c.op.Type == TypeCreateOrUpdate; {
+	case c.hasPreconditions():
+	case seen.Outcome == Created && (isUpsert || c.op.Type == TypeCreateIfNotExists):
+		return seen
+	case isUpsert && c.op.Strategy == Apply && c.noop != byMemo: // it may take over fields
+	case isUpsert && c.sent != nil && seen.Outcome == Updated:
+		seen.patch = c.sent
+		return seen
+	case seen.Outcome == Unchanged && !before.mayTakeLong():
+		return seen
+	}
+	return foresight{}
 }
 
 // authorize checks each permission once with the API server: for all objects of a kind, and only if the client lacks that, for the one object.

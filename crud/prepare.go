@@ -178,6 +178,9 @@ func (c *call) prepareObject() error {
 	object.SetGroupVersionKind(gvk)
 	c.object = object
 	c.op.Ref = Ref{object.GetAPIVersion(), object.GetKind(), object.GetNamespace(), object.GetName()}
+	if c.op.Type == TypeCreate || c.op.Type == TypeCreateIfNotExists {
+		return nil // they change no object that exists
+	}
 	if uid := object.GetUID(); uid != "" && c.op.Preconditions.UID == nil {
 		c.op.Preconditions.UID = &uid
 	}

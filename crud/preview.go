@@ -40,13 +40,18 @@ func (c *Client) Preview(ctx context.Context, operations []Operation) []Change {
 	p := newPreflight(c)
 	changes := make([]Change, len(operations))
 	for i, op := range operations {
-		switch dependent, err := p.check(ctx, operations[:i], op); {
+		dependent, _, err := p.check(ctx, op)
+		switch {
 		case err != nil:
 			changes[i] = Change{Result: Result{Outcome: Failed}, Err: err}
-		case dependent:
-			changes[i] = Change{Result: Result{Outcome: NotRun}, Deferred: true}
-		default:
+		case !dependent:
 			changes[i] = p.preview(ctx, op)
+			p.effects[i].outcome = changes[i].Result.Outcome
+			dependent = p.effects[:i].explaining(op, changes[i].Err) != nil
+		}
+		if dependent {
+			changes[i] = Change{Result: Result{Outcome: NotRun}, Deferred: true}
+			p.effects[i].outcome = ""
 		}
 	}
 	return changes

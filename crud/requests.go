@@ -37,6 +37,9 @@ func (c *call) get(ctx context.Context) (*unstructured.Unstructured, error) {
 }
 
 func (c *call) post(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	if c.foreseen.isForFirst {
+		return object, nil
+	}
 	created, err := c.request(ctx, http.MethodPost, object.Object, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return c.objects.Create(ctx, object, metav1.CreateOptions{
 			FieldManager: c.options.FieldManager, FieldValidation: metav1.FieldValidationStrict, DryRun: c.dryRun(),
@@ -72,6 +75,11 @@ func (c *call) patchFields(ctx context.Context, live *unstructured.Unstructured,
 	encoded, err := json.Marshal(withPreconditions(fields, metav1.Preconditions{ResourceVersion: &version}))
 	if err != nil {
 		return nil, Malformed.errorf("encoding the patch: %w", err)
+	}
+	if c.sent = encoded; c.foreseen.isForFirst {
+		after := live.DeepCopy()
+		after.SetResourceVersion("") // is not known
+		return after, nil
 	}
 	return c.patch(ctx, types.MergePatchType, encoded)
 }
@@ -137,14 +145,19 @@ func (c *call) updated(before, after *unstructured.Unstructured) {
 	}
 }
 
-// retry calls attempt until it succeeds, fails with a class that does not pass and is not in again, or has been called Steps times.
+// retry calls attempt until it succeeds, fails with a class that does not pass and is not in again, or has been called as often as the back-off
+// permits. Each conflict shows that another writer has succeeded, so that it permits more of them than of other failures.
 func (c *call) retry(ctx context.Context, attempt func() error, again ...Class) error {
 	backoff := c.options.Backoff
 	for {
 		c.result.Attempts++
 		err := attempt()
-		class := ClassOf(err)
-		if err == nil || !class.passes() && !slices.Contains(again, class) || c.result.Attempts >= c.options.Backoff.Steps {
+		class, limit := ClassOf(err), c.options.Backoff.Steps
+		isAgain := class.passes() || slices.Contains(again, class) || class == Uncertain && c.options.DryRun // which stores nothing
+		if class != Conflict && class != AlreadyExists {
+			limit = min(limit, mostFailures)
+		}
+		if err == nil || !isAgain || c.result.Attempts >= limit {
 			return err
 		}
 		c.retrying(ctx, class)

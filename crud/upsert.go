@@ -53,8 +53,20 @@ func (c *call) createOrUpdate(ctx context.Context) error {
 	return c.retry(ctx, func() error { return c.upsert(ctx, desired) }, again...)
 }
 
-// upsert is one attempt.
+// upsert is one attempt. The first one does not read the object again whose state the preflight has read: the API server rejects the write if the
+// object was created or has changed since then.
 func (c *call) upsert(ctx context.Context, desired *unstructured.Unstructured) error {
+	switch seen := c.foreseen; {
+	case c.result.Attempts > 1:
+	case seen.Outcome == Created:
+		err := c.create(ctx, desired)
+		if class := ClassOf(err); err == nil || class != AlreadyExists && class != Terminating && !c.options.DryRun {
+			return err
+		}
+	case seen.patch != nil && c.fights.recent(c.settledKey(seen.Object), false) < fightWrites:
+		after, err := c.patch(ctx, types.MergePatchType, seen.patch)
+		return c.stored(seen.Object, after, desired, err)
+	}
 	live, err := c.read(ctx)
 	switch {
 	case ClassOf(err) == NotFound && !c.hasPreconditions():
@@ -68,12 +80,12 @@ func (c *call) upsert(ctx context.Context, desired *unstructured.Unstructured) e
 	if live.GetDeletionTimestamp() != nil && c.op.OnTerminating != PatchTerminating {
 		return c.replaceTerminating(ctx, live, desired)
 	}
+	if c.op.Type == TypeCreateIfNotExists {
+		return c.unchanged(byDiff)
+	}
 	err = c.update(ctx, live, desired)
-	switch class := ClassOf(err); {
-	case class == Immutable && c.op.OnImmutable == Recreate:
+	if ClassOf(err) == Immutable && c.op.OnImmutable == Recreate {
 		return c.recreate(ctx, live, desired, err)
-	case (class == NotFound || class == Precondition) && !c.hasPreconditions():
-		return Conflict.of(err) // it was deleted concurrently, and the next attempt finds no object, or another of its name
 	}
 	return err
 }
@@ -84,7 +96,8 @@ func (c *call) hasPreconditions() bool {
 
 // settle remembers that the API server accepted the desired state, and warns about fields that it dropped.
 func (c *call) settle(live, desired *unstructured.Unstructured) {
-	if !c.options.DryRun { // which has not changed the state that the key names
+	// A dry run does not make the state that the key names.
+	if !c.options.DryRun || c.result.Outcome == Unchanged && c.op.Strategy != Apply {
 		c.settled.Add(c.settledKey(live), nil)
 	}
 	if paths := missing(desired.Object, live.Object, ""); len(paths) > 0 {
@@ -117,7 +130,10 @@ func (c *call) update(ctx context.Context, live, desired *unstructured.Unstructu
 
 // stored decides about the answer to a write of the desired state.
 func (c *call) stored(live, after, desired *unstructured.Unstructured, err error) error {
-	if err != nil {
+	switch class := ClassOf(err); {
+	case (class == NotFound || class == Precondition) && !c.hasPreconditions():
+		return Conflict.of(err) // it was deleted concurrently, and the next attempt finds no object, or another of its name
+	case err != nil:
 		return err
 	}
 	if c.updated(live, after); c.result.Outcome == Updated && !c.options.DryRun {

@@ -104,10 +104,15 @@ func (p *program) applyFile(ctx context.Context, client *crud.Client, file named
 	if file.DryRun {
 		results, err = resultsOf(client.Preview(ctx, file.Operations))
 	} else {
-		lines.begin(0)
 		plan := file.Plan
-		plan.Done = lines.done
+		plan.Checked, plan.Done = lines.checked, lines.done
+		if lines.show(checking, 0); plan.SkipPreflight {
+			lines.show(executing, 0)
+		}
+		reporting, stop := context.WithCancel(ctx)
+		go lines.report(reporting)
 		results, err = client.RunPlan(ctx, plan)
+		stop()
 	}
 	report := file.Report(results, err)
 	lines.end(report)

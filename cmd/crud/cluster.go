@@ -48,8 +48,7 @@ func (c *cluster) client() (*crud.Client, error) {
 	if err != nil {
 		return nil, usageError{fmt.Errorf("reading the namespace of the kubeconfig: %w", err)}
 	}
-	const perSecond, atOnce = 50, 300 // as kubectl
-	config.QPS, config.Burst = perSecond, atOnce
+	config.QPS = -1 // the API server's priority and fairness decide
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return completing{next} })
 	client, err := crud.New(config, crud.Options{FieldManager: c.fieldManager, Namespace: namespace, ConfidentialKinds: c.confidential})
 	if err != nil {

@@ -6,28 +6,84 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/operations"
 )
 
-// lines prints one line per operation, and on a terminal the operation that is being executed.
+// Without a terminal, a line reports how far a plan is after reportFirst, since more than fewOperations take their time, and then every
+// reportEvery.
+const (
+	fewOperations = 10
+	reportFirst   = time.Second
+	reportEvery   = 10 * time.Second
+)
+
+// lines prints one line per operation, and on standard error how far the plan is, its preflight included: on a terminal as a bar.
 type lines struct {
 	*program
 	file  namedFile
 	quiet bool
 	ended int // how many operations have ended
+
+	mu    sync.Mutex
+	shown string // how far the plan is
 }
 
 // eraseLine returns to the beginning of a terminal's line and empties it.
 const eraseLine = "\r\x1b[K"
 
-// begin shows that the operation after n is being executed.
-func (l *lines) begin(n int) {
-	if l.terminal && n < len(l.file.Operations) {
-		fmt.Fprintf(l.errs, "%soperation %d of %d: %s", eraseLine, n+1, len(l.file.Operations), l.file.Operations[n].Type)
+// What apply does with an operation.
+const (
+	checking  = "checking"
+	executing = "executing"
+)
+
+// report prints how far the plan is, until the context ends.
+func (l *lines) report(ctx context.Context) {
+	delay := reportEvery
+	if len(l.file.Operations) > fewOperations {
+		delay = reportFirst
+	}
+	for !l.terminal {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(delay):
+			l.mu.Lock()
+			fmt.Fprintf(l.errs, "crud: %s: %s\n", l.file.name, l.shown)
+			l.mu.Unlock()
+		}
+		delay = reportEvery
+	}
+}
+
+// show shows that n operations are done with, and which one is next.
+func (l *lines) show(doing string, n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	total := len(l.file.Operations)
+	if n == total {
+		return
+	}
+	l.shown = fmt.Sprintf("%s operation %d of %d: %s", doing, n+1, total, l.file.Operations[n].Type)
+	if l.terminal {
+		const width = 20
+		bar := strings.Repeat("=", n*width/total)
+		fmt.Fprintf(l.errs, "%s[%-*s] %s", eraseLine, width, bar, l.shown)
+	}
+}
+
+// checked shows that the preflight has checked an operation.
+func (l *lines) checked(number int) {
+	l.show(checking, number)
+	if number == len(l.file.Operations) {
+		l.show(executing, 0)
 	}
 }
 
@@ -43,7 +99,7 @@ func (l *lines) done(number int, result crud.Result, _ error) {
 	l.ended = number
 	file := operations.File{Plan: crud.Plan{Operations: l.file.Operations[number-1 : number]}}
 	l.print(number, file.Report([]crud.Result{result}, nil).Operations[0])
-	l.begin(number)
+	l.show(executing, number)
 }
 
 func (l *lines) print(number int, report operations.OperationReport) {

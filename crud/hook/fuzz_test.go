@@ -99,7 +99,7 @@ func FuzzOutput(f *testing.F) {
 				decoded.toAPI(&run.values)
 			}
 		}
-		if lines, err := parseMetrics(metrics); err == nil {
+		if lines, err := parseMetrics(metrics, ""); err == nil {
 			_ = (&change{"hook", map[string]customMetric{}}).applyAll(lines)
 		}
 	})

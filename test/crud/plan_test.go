@@ -75,7 +75,7 @@ func TestT35_Plan_OneOperationCannotSucceed_NothingIsExecuted(t *testing.T) {
 		},
 		"rejected by dry run": {
 			s.client, "{operationType: Create, spec: {apiVersion: v1, kind: Service, metadata: {namespace: $NS, name: A_B}, spec: {ports: [{port: 80}]}}}",
-			[]string{"operation 4", "Invalid", "metadata.name"},
+			[]string{"operation 4", "Invalid", "metadata.name", "nothing was executed; preflight: off skips this check"},
 		},
 		"absent object": {
 			s.client, "{operationType: MergePatch, kind: ConfigMap, namespace: $NS, name: absent, spec: {data: {k: \"1\"}}}",

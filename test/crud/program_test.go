@@ -80,6 +80,16 @@ func (s *scene) kubeconfig() string {
 // start starts the program with a file of YAML as its standard input.
 func (s *scene) start(file string, args ...string) *running {
 	s.Helper()
+	r := s.command(file, args...)
+	if err := r.Start(); err != nil {
+		s.Fatal(err)
+	}
+	return r
+}
+
+// command returns the program before it is started.
+func (s *scene) command(file string, args ...string) *running {
+	s.Helper()
 	path, err := program()
 	if err != nil {
 		s.Fatal(err)
@@ -89,9 +99,6 @@ func (s *scene) start(file string, args ...string) *running {
 	r := &running{Cmd: exec.CommandContext(ctx, path, args...)}
 	r.Env = []string{"KUBECONFIG=" + s.kubeconfig(), "HOME=" + s.TempDir()}
 	r.Stdin, r.Stdout, r.Stderr = strings.NewReader("---\n"+strings.ReplaceAll(file, "$NS", s.ns)), &r.out, &r.errs
-	if err := r.Start(); err != nil {
-		s.Fatal(err)
-	}
 	return r
 }
 
@@ -139,6 +146,21 @@ func TestProgram_Apply_ExecutesAndReports(t *testing.T) {
 	const generate = "operationType: Create\nspec: {apiVersion: v1, kind: ConfigMap, metadata: {generateName: made-}}"
 	s.ends(s.start(generate, append(apply, "--task", "t")...), 0, "Create ConfigMap $NS/made-", ": Created\n")
 	s.ends(s.start(generate, append(apply, "--task", "t")...), 0, "Create ConfigMap $NS/made-", ": Replayed\n")
+}
+
+func TestProgram_Apply_ShowsHowFarItIs(t *testing.T) {
+	s := newScene(t)
+	held := s.proxy.Hold(harness.Matching("get", "configmaps").And(harness.InNamespace(s.ns)))
+	applying := s.start(strings.Repeat(writeA, 12), "apply", "-", "--output", "json", "--namespace", s.ns)
+	held.Wait(t)
+	harness.Eventually(t, "the program shows what it is doing", func(context.Context) error {
+		if shown := applying.errs.String(); !strings.Contains(shown, "crud: standard input: checking operation 1 of 12: CreateOrUpdate\n") {
+			return fmt.Errorf("it shows %q", shown)
+		}
+		return nil
+	})
+	held.Release()
+	s.ends(applying, 0, `"state": "Done"`)
 }
 
 func TestProgram_Apply_MayBeRepeated_EndsWith3(t *testing.T) {

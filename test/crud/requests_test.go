@@ -7,6 +7,8 @@ package crud
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
@@ -174,5 +177,80 @@ func TestJSONPatch_MissingPathsAreIgnored_ErrorNamesTheOperationOfTheCaller(t *t
 	op.IgnoreMissingPaths = true
 	if message := s.fails(op, crud.PatchTestFailed); !strings.Contains(message, "operation 2 of the JSON patch") {
 		t.Errorf("the message is %s", message)
+	}
+}
+
+func TestRequests_PlanWithPreflight_SendsNoMoreThanItNeeds(t *testing.T) {
+	s := newScene(t)
+	const n = 10
+	all := func(value string) (operations []crud.Operation) {
+		for i := range n {
+			operations = append(operations, crud.CreateOrUpdate(s.configMap(fmt.Sprint("a", i), map[string]string{"k": value})))
+		}
+		return operations
+	}
+	var patches []crud.Operation
+	for i := range n {
+		patches = append(patches, crud.MergePatch(s.ref("ConfigMap", fmt.Sprint("a", i)), `{"data":{"k":"3"}}`))
+	}
+	for _, tc := range []struct {
+		name       string
+		client     *crud.Client
+		operations []crud.Operation
+		outcome    crud.Outcome
+		reads      int
+		writes     int
+	}{
+		// One read of the first object, one dry run of each other, and one POST of each.
+		{"absent", s.client, all("1"), crud.Created, 1, 2*n - 1},
+		{"unchanged", s.newClient(1), all("1"), crud.Unchanged, n, 0},
+		{"changed", s.client, all("2"), crud.Updated, n, 2*n - 1},
+		{"patches", s.client, patches, crud.Updated, 0, 2*n - 1},
+		{"one operation", s.client, patches[:1], crud.Updated, 0, 1},
+		{"one object that is absent", s.client, []crud.Operation{crud.CreateOrUpdate(s.configMap("one", nil))}, crud.Created, 1, 1},
+		{"one object that is unchanged", s.client, []crud.Operation{crud.CreateIfNotExists(s.configMap("one", nil))}, crud.Unchanged, 1, 0},
+	} {
+		s.sent()
+		results, err := tc.client.RunPlan(t.Context(), crud.Plan{Operations: tc.operations})
+		if reads, writes := s.sent(); err != nil || reads != tc.reads || writes != tc.writes {
+			t.Errorf("%s: sent %d reads and %d writes, want %d and %d: %v", tc.name, reads, writes, tc.reads, tc.writes, err)
+		}
+		for i, result := range results {
+			if result.Outcome != tc.outcome || result.Object.GetUID() == "" {
+				t.Errorf("%s: operation %d: %s of %v", tc.name, i+1, result.Outcome, result.Object)
+			}
+		}
+	}
+}
+
+// The plan writes from the states that its preflight has read, and must not overwrite later ones.
+func TestPlan_ObjectsChangeAfterThePreflight_LosesNothing(t *testing.T) {
+	s := newScene(t)
+	upsert := func(name string) crud.Operation {
+		return crud.CreateOrUpdate(s.configMap(name, map[string]string{"k": "2"}))
+	}
+	s.run(crud.Create(s.configMap("changed", map[string]string{"k": "1"})), crud.Created)
+	s.run(crud.Create(s.configMap("deleted", map[string]string{"k": "1"})), crud.Created)
+	plan := crud.Plan{Operations: []crud.Operation{upsert("first"), upsert("changed"), upsert("absent"), upsert("deleted")}}
+	plan.Checked = func(number int) {
+		if number != len(plan.Operations) {
+			return
+		}
+		s.patch(configMaps, "changed", `{"data":{"k":"9","theirs":"9"}}`)
+		others := s.env.Kube.CoreV1().ConfigMaps(s.ns)
+		_, err := others.Create(t.Context(), s.configMap("absent", map[string]string{"theirs": "9"}), metav1.CreateOptions{})
+		if err := errors.Join(err, others.Delete(t.Context(), "deleted", metav1.DeleteOptions{})); err != nil {
+			t.Error(err)
+		}
+	}
+	results, err := s.client.RunPlan(t.Context(), plan)
+	if err != nil || !endedWith(results, crud.Created, crud.Updated, crud.Updated, crud.Created) {
+		t.Errorf("the outcomes are %s: %v", outcomes(results), err)
+	}
+	for name, theirs := range map[string]any{"first": nil, "changed": "9", "absent": "9", "deleted": nil} {
+		object := s.get(configMaps, name)
+		if field(t, object, "data", "k") != "2" || field(t, object, "data", "theirs") != theirs {
+			t.Errorf("%s has the data %v", name, field(t, object, "data"))
+		}
 	}
 }

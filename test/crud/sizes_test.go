@@ -9,3 +9,6 @@ package crud
 
 // killedEach is the distance of the requests around which a process is killed.
 const killedEach = 10
+
+// randomPlans is the number of plans that run with and without preflight.
+const randomPlans = 24

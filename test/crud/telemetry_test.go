@@ -114,8 +114,8 @@ func TestT40_Spans_PlanHasOperationsWithTheirRequests(t *testing.T) {
 	}
 	slices.Sort(paths)
 	for _, want := range []string{
-		"RunPlan / Create ConfigMap", "RunPlan / Create ConfigMap / POST", "RunPlan / CreateOrUpdate ConfigMap / GET", "RunPlan / CreateOrUpdate ConfigMap / POST",
-		"RunPlan / EnsureDeleted ConfigMap / GET", "RunPlan / Preflight / Create ConfigMap / POST",
+		"RunPlan / Create ConfigMap", "RunPlan / Create ConfigMap / POST", "RunPlan / Preflight / CreateOrUpdate ConfigMap / GET",
+		"RunPlan / Preflight / CreateOrUpdate ConfigMap / POST", "RunPlan / CreateOrUpdate ConfigMap / POST", "RunPlan / EnsureDeleted ConfigMap / GET",
 	} {
 		if !slices.Contains(paths, want) {
 			t.Errorf("there is no span %s in\n%s", want, strings.Join(paths, "\n"))
