@@ -50,7 +50,7 @@ func (c *call) apply(ctx context.Context, live, desired *unstructured.Unstructur
 		case c.options.DryRun && upgrade != nil && !options.Force && c.conflictsWithItself(err):
 			options.Force = true
 		case err != nil:
-			return nil, fmt.Errorf("applying the object: %w", written(err))
+			return nil, fmt.Errorf("applying the object: %w", err)
 		default:
 			c.received(applied)
 			return applied, nil

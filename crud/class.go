@@ -6,19 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 package crud
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -66,11 +58,11 @@ const (
 	Forbidden Class = "Forbidden"
 	// Unauthorized: the API server does not know the client.
 	Unauthorized Class = "Unauthorized"
-	// Throttled: the API server is overloaded, still after the attempts of client-go.
+	// Throttled: the API server is overloaded, and has executed nothing.
 	Throttled Class = "Throttled"
 	// ServerError: the API server failed, or could not be reached.
 	ServerError Class = "ServerError"
-	// Uncertain: no answer arrived, so the API server may have executed the request.
+	// Uncertain: no answer arrived that shows whether the API server has executed the request.
 	Uncertain Class = "Uncertain"
 	// Canceled: the caller's context ended.
 	Canceled Class = "Canceled"
@@ -90,6 +82,9 @@ type Error struct {
 	// Attempts is the number of attempts of the operation.
 	Attempts int
 	Err      error
+
+	// isFinal reports whether the operation cannot be repeated, although others can with an error of the class.
+	isFinal bool
 }
 
 // Error implements error, in one line. It names the operation and the object. It never contains values of Secrets; the API server's
@@ -113,6 +108,27 @@ func ClassOf(err error) Class {
 	return classify(err)
 }
 
+// transient are the classes of errors after which the same operation may succeed, without a change of it or of the cluster's configuration.
+var transient = []Class{DiscoveryUnavailable, Terminating, Conflict, Throttled, ServerError, Uncertain, Canceled}
+
+// Retriable reports whether the same operations may succeed if they are executed again. For an error of RunPlan or Preflight, it is false if one
+// operation fails again. An operation that requires the resourceVersion of a state fails again after a Conflict, and one that has another effect if
+// it is executed twice must not be repeated while it is Uncertain, unless it has an Operation.ID.
+func Retriable(err error) bool {
+	for _, one := range Errors(err) {
+		failed, ok := errors.AsType[*Error](one)
+		if ok && failed.isFinal || !slices.Contains(transient, ClassOf(one)) {
+			return false
+		}
+	}
+	return err != nil
+}
+
+// isFinal reports whether the operation fails again, or has another effect, although its class is transient.
+func (o Operation) isFinal(class Class) bool {
+	return class == Conflict && o.RequiredVersion() != "" || class == Uncertain && o.ID == "" && o.mayRepeatEffect()
+}
+
 // classified is an error whose class is known where it is made.
 type classified struct {
 	error
@@ -127,113 +143,5 @@ func (c Class) of(err error) error { return &classified{err, c} }
 // errorf returns an error of the class, and wraps as fmt.Errorf does.
 func (c Class) errorf(format string, args ...any) error { return c.of(fmt.Errorf(format, args...)) }
 
-// classify finds the class of an answer to a request. That the reason is Conflict never decides a retry: the API server uses it for
-// resourceVersions, preconditions, fields of other managers and quotas alike.
-func classify(err error) Class {
-	var status apierrors.APIStatus // not an error itself, so that errors.AsType does not find it
-	answered := errors.As(err, &status)
-	switch {
-	case err == nil:
-		return ""
-	case errors.Is(err, context.Canceled):
-		return Canceled
-	case !answered:
-		return classifyConnection(err)
-	case apierrors.IsConflict(err):
-		return classifyConflict(err, status.Status())
-	case apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
-		return KindUnknown // the answer is about the path, not about the object
-	case apierrors.IsAlreadyExists(err) && strings.Contains(err.Error(), "object is being deleted"),
-		apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return Terminating
-	case apierrors.IsInvalid(err):
-		return classifyInvalid(status.Status())
-	case apierrors.IsTimeout(err):
-		return Uncertain
-	case status.Status().Code >= 500:
-		return ServerError
-	}
-	for class, is := range map[Class]func(error) bool{
-		NotFound: apierrors.IsNotFound, AlreadyExists: apierrors.IsAlreadyExists, Forbidden: apierrors.IsForbidden,
-		Unauthorized: apierrors.IsUnauthorized, Throttled: apierrors.IsTooManyRequests,
-	} {
-		if is(err) {
-			return class
-		}
-	}
-	return Invalid
-}
-
-// classifyConnection distinguishes a request that was not sent, since no connection could be opened, from one whose answer is missing.
-// Other errors are of the program itself.
-func classifyConnection(err error) Class {
-	_, sent := errors.AsType[*url.Error](err)
-	network, ok := errors.AsType[net.Error](err)
-	switch operation, _ := errors.AsType[*net.OpError](err); {
-	case operation != nil && operation.Op == "dial":
-		return ServerError
-	case sent, ok && network.Timeout(), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, context.DeadlineExceeded):
-		return Uncertain
-	}
-	return Malformed
-}
-
-// written classifies the error of a write. Unless the API server rejected it, it may have been executed: a 5xx response other than Service
-// Unavailable can follow a write to etcd, and the context may have ended after the request was sent.
-func written(err error) error {
-	var status apierrors.APIStatus
-	answered := errors.As(err, &status)
-	switch class := ClassOf(err); {
-	case class == ServerError && answered && status.Status().Code != http.StatusServiceUnavailable, class == Canceled, class == Malformed && !answered:
-		return Uncertain.of(err)
-	}
-	return err
-}
-
-func classifyConflict(err error, status metav1.Status) Class {
-	switch {
-	case apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict):
-		return OwnershipConflict
-	// Returned for a deletion (k8s.io/apiserver/pkg/registry/generic/registry/store.go and storage/interfaces.go), or of a PUT with another UID.
-	case strings.Contains(status.Message, "Precondition failed"), strings.Contains(status.Message, "in the precondition ("):
-		return Precondition
-	}
-	return Conflict
-}
-
-// These are the ends of messages, and parts of messages without a value, by which the validation of Kubernetes reports a field that cannot be
-// changed. There is no type of cause for it.
-var (
-	immutable = []string{"field is immutable", "field is immutable when `immutable` is set", "may not change once set", "is immutable"}
-	forbidden = []string{"immutable", "may not change fields other than", "are forbidden", "cannot be changed", "may not be updated"}
-)
-
-func classifyInvalid(status metav1.Status) Class {
-	if status.Details == nil || len(status.Details.Causes) == 0 {
-		return Invalid
-	}
-	for _, cause := range status.Details.Causes {
-		if cause.Field == "metadata.uid" {
-			return Precondition
-		}
-	}
-	// With another cause, the object could not be created again either.
-	for _, cause := range status.Details.Causes {
-		if !isImmutable(cause) {
-			return Invalid
-		}
-	}
-	return Immutable
-}
-
-func isImmutable(cause metav1.StatusCause) bool {
-	// Other messages contain the value, in which anything can be.
-	if cause.Type == metav1.CauseTypeForbidden {
-		return slices.ContainsFunc(forbidden, func(text string) bool { return strings.Contains(cause.Message, text) })
-	}
-	return slices.ContainsFunc(immutable, func(text string) bool { return strings.HasSuffix(cause.Message, text) })
-}
-
-// passes reports whether the same request may succeed later without a change of the operation or of the object. client-go has repeated
-// requests that the API server throttled.
-func (c Class) passes() bool { return c == ServerError || c == DiscoveryUnavailable }
+// passes reports whether the same request may succeed later without a change of the operation or of the object.
+func (c Class) passes() bool { return c == Throttled || c == ServerError || c == DiscoveryUnavailable }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -46,7 +47,7 @@ type Options struct {
 	// Scheme knows the Go types of operations; client-go's by default.
 	Scheme *runtime.Scheme
 	// Backoff is between the attempts of an operation, of which there are at most Steps, and at most 8 after an error that is no conflict.
-	// DefaultBackoff by default. In each attempt, client-go repeats requests that the API server throttles.
+	// DefaultBackoff by default.
 	Backoff wait.Backoff
 	// Cached returns an object from a cache of the caller, such as that of an informer, or nil if the cache lacks it. With it, CreateOrUpdate sends
 	// no request for an object that is as desired. It must return all fields of the object in the version of the resource, except that
@@ -74,6 +75,7 @@ type Client struct {
 func New(config *rest.Config, options Options) (*Client, error) {
 	config = rest.CopyConfig(config)
 	config.WarningHandlerWithContext = warningHandler{}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return withoutRetryAfter{next} })
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("creating the client for objects: %w", err)
@@ -86,7 +88,8 @@ func New(config *rest.Config, options Options) (*Client, error) {
 }
 
 // NewForClients returns a client that sends its requests through others: those that injection provides, or fakes. Warnings of the API
-// server are handled as those clients do.
+// server are handled as those clients do, and client-go repeats requests whose responses have a Retry-After header, also writes that may have been
+// executed.
 func NewForClients(client dynamic.Interface, discoverer discovery.DiscoveryInterface, options Options) (*Client, error) {
 	if options.FieldManager == "" {
 		return nil, errors.New("crud.Options.FieldManager is empty: set it to the name of the program")
@@ -128,7 +131,10 @@ func (c *call) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil && class != Uncertain {
 		class = Canceled
 	}
-	failed := &Error{Operation: c.op.String(), Ref: c.op.Ref, UID: ptr.Deref(c.op.Preconditions.UID, ""), Class: class, Attempts: c.result.Attempts, Err: err}
+	failed := &Error{
+		Operation: c.op.String(), Ref: c.op.Ref, UID: ptr.Deref(c.op.Preconditions.UID, ""), Class: class, Attempts: c.result.Attempts, Err: err,
+		isFinal: c.op.isFinal(class),
+	}
 	if live := c.result.Object; live != nil {
 		if failed.UID = live.GetUID(); live.GetDeletionTimestamp() != nil {
 			failed.Finalizers = live.GetFinalizers()
@@ -160,6 +166,18 @@ func (c *call) run(ctx context.Context) error {
 	if err := c.prepare(); err != nil {
 		return err
 	}
+	prepared := c.op
+	err := c.resolveAndExecute(ctx)
+	if ClassOf(err) == KindUnknown && c.objects != nil {
+		// The API server does not serve it anymore, but may do so in another version or scope.
+		c.kinds.expire()
+		c.op, c.objects = prepared, nil
+		err = c.resolveAndExecute(ctx)
+	}
+	return err
+}
+
+func (c *call) resolveAndExecute(ctx context.Context) error {
 	err := c.retry(ctx, c.resolve)
 	c.result.Attempts = 0
 	switch {
@@ -172,24 +190,22 @@ func (c *call) run(ctx context.Context) error {
 		c.result = c.foreseen.Result
 		return c.unchanged(byDiff)
 	}
-	err = executions[c.op.Type].run(c, ctx)
-	if ClassOf(err) == KindUnknown {
-		c.kinds.expire() // the API server does not serve it anymore
+	return executions[c.op.Type].run(c, ctx)
+}
+
+// inScope returns the operation for objects of a kind: with the namespace of the client if they need one.
+func (c *call) inScope(found kind) Operation {
+	op := c.op
+	if found.namespaced && op.Namespace == "" {
+		op.Namespace = c.options.Namespace
 	}
-	return err
+	return op
 }
 
 // resolve finds the kind of the operation, and checks that the operation can be sent for it.
 func (c *call) resolve() error {
-	found, err := c.kinds.find(c.op.Ref)
-	if found.namespaced && c.op.Namespace == "" {
-		if c.op.Namespace = c.options.Namespace; c.object != nil {
-			c.object.SetNamespace(c.op.Namespace)
-		}
-	}
-	if err == nil {
-		err = found.check(c.op, c.op.verbs()...)
-	}
+	found, err := c.kinds.find(c.op.Ref, func(found kind) error { return found.check(c.inScope(found), c.op.verbs()...) })
+	c.op = c.inScope(found)
 	if err != nil {
 		return err
 	}
@@ -198,6 +214,7 @@ func (c *call) resolve() error {
 	}
 	if c.object != nil {
 		c.object.SetGroupVersionKind(found.GroupVersionKind)
+		c.object.SetNamespace(c.op.Namespace)
 	}
 	c.kind, c.op.Kind, c.op.APIVersion = found, found.Kind, found.GroupVersion().String()
 	c.objects = c.dynamic.Resource(found.gvr())

@@ -28,7 +28,7 @@ func (c *call) withoutValues(err error, sent any) error {
 	if err == nil {
 		return nil
 	}
-	return classify(err).of(confidential.Answer(err, c.misfits(sent)...))
+	return ClassOf(err).of(confidential.Answer(err, c.misfits(sent)...))
 }
 
 // masked returns an error of a filter without the values of a confidential object.
@@ -54,7 +54,7 @@ func (c *Client) AddConfidential(values *confidential.Values, op Operation) {
 		return // a function writes what is not known yet
 	}
 	// Without an answer of the API server about the kind, it may be confidential.
-	if found, err := c.kinds.find(ref); err == nil && !c.options.ConfidentialKinds.Has(found.GroupKind()) {
+	if found, err := c.kinds.find(ref, anyKind); err == nil && !c.options.ConfidentialKinds.Has(found.GroupKind()) {
 		return
 	}
 	// What cannot be decoded is not sent.

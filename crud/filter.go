@@ -181,7 +181,10 @@ func (c *call) writeChange(ctx context.Context, live *unstructured.Unstructured)
 		return nil, c.unchanged(byDiff)
 	}
 	if c.op.ID != "" && !c.hasFixedPoint(ctx, after) {
-		patch = mergePatch(before, c.marked(live, after), true)
+		if after, err = c.marked(live, after); err != nil {
+			return nil, err
+		}
+		patch = mergePatch(before, after, true)
 	}
 	if err := c.checkChangedFields(patch); err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ type kind struct {
 
 func (k kind) gvr() schema.GroupVersionResource { return k.GroupVersion().WithResource(k.resource) }
 
-// kinds finds kinds by the names that kubectl accepts. Its result is as old as the last discovery, which it repeats for a kind that it does not find.
+// kinds finds kinds by the names that kubectl accepts. Its result is as old as the last discovery, which it repeats before it returns an error.
 type kinds struct {
 	discovery discovery.DiscoveryInterface
 
@@ -54,18 +54,19 @@ type kinds struct {
 // errOtherVersion is part of the error for a kind that is served, but not in the version of the operation.
 var errOtherVersion = errors.New("it is served")
 
-// find returns the kind of a reference, with an error of one of the classes that do not send anything.
-func (k *kinds) find(ref Ref) (kind, error) {
-	found, err := k.choose(ref)
-	if class := ClassOf(err); class == "" || class == KindAmbiguous {
-		return found, err
+// find returns the kind of a reference that fits, with an error of one of the classes that do not send anything. The kinds may have changed since the
+// last discovery.
+func (k *kinds) find(ref Ref, fits func(kind) error) (kind, error) {
+	found, err := k.choose(ref, fits)
+	if err == nil {
+		return found, nil
 	}
 	k.refresh.Lock()
 	defer k.refresh.Unlock()
 	if err := k.discover(); err != nil {
 		return kind{}, DiscoveryUnavailable.of(err)
 	}
-	return k.choose(ref)
+	return k.choose(ref, fits)
 }
 
 // expire makes the next operation discover the kinds again.
@@ -75,7 +76,7 @@ func (k *kinds) expire() {
 	k.byName = nil
 }
 
-func (k *kinds) choose(ref Ref) (kind, error) {
+func (k *kinds) choose(ref Ref, fits func(kind) error) (kind, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	named := k.byName[strings.ToLower(ref.Kind)]
@@ -98,11 +99,12 @@ func (k *kinds) choose(ref Ref) (kind, error) {
 		return kind{}, KindAmbiguous.errorf("kind %s exists in the groups %s: set apiVersion to one of %s",
 			candidates[0].Kind, list(groupNames(candidates)), list(versions(candidates)))
 	}
-	if preferred := slices.IndexFunc(candidates, func(one kind) bool { return one.preferred }); preferred >= 0 {
-		return candidates[preferred], nil
-	}
-	return candidates[0], nil
+	preferred := max(0, slices.IndexFunc(candidates, func(one kind) bool { return one.preferred }))
+	return candidates[preferred], fits(candidates[preferred])
 }
+
+// anyKind is for a reference whose kind is not checked.
+func anyKind(kind) error { return nil }
 
 // notFound distinguishes a kind that does not exist from one that the API server could not list.
 func (k *kinds) notFound(ref Ref, named []kind) error {
@@ -131,6 +133,7 @@ func (k *kinds) discover() error {
 	if isNew {
 		return nil
 	}
+	began := time.Now()
 	groups, lists, err := k.discovery.ServerGroupsAndResources()
 	failed, partly := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err)
 	if err != nil && !partly {
@@ -160,7 +163,7 @@ func (k *kinds) discover() error {
 	} else {
 		k.failed = nil
 	}
-	k.byName, k.discovered = found, time.Now()
+	k.byName, k.discovered = found, began
 	return nil
 }
 

@@ -113,7 +113,8 @@ type Operation struct {
 	Strategy          Strategy
 	OnTerminating     OnTerminating
 	OnImmutable       OnImmutable
-	// OwnedBy is the UID of an owner. An object that exists and is controlled by another one is an OwnershipConflict.
+	// OwnedBy is the UID of the controller that an object must have in its owner references. Another object is neither changed nor deleted: it is an
+	// OwnershipConflict. CreateOrUpdate creates only an object that has it.
 	OwnedBy types.UID
 	// GracePeriodSeconds replaces the grace period that the object has for its deletion. Zero deletes it at once.
 	GracePeriodSeconds *int64
@@ -124,6 +125,8 @@ type Operation struct {
 	// it with the change: Create as the label crud.mallard.dev/operation, JSONPatch, JQPatch and FilterPatch in the annotation
 	// crud.mallard.dev/operations, which keeps the last 64. It must be valid as the value of a label. Plan.Task sets it.
 	ID string
+	// task is the beginning of the ids of the plan, if it has set ID.
+	task string
 
 	// Object is the desired state of CreateOrUpdate, Create and CreateIfNotExists, and the snapshot of FilterPatchOptimistic.
 	Object Object

@@ -36,6 +36,9 @@ type Plan struct {
 	Continue bool
 	// SkipPreflight begins with the first operation without checking the others.
 	SkipPreflight bool
+	// Results are those of an earlier run of the same plan. Operations that succeeded in it keep their results, and are not executed again. If there is
+	// one, the preflight is skipped.
+	Results []Result
 	// Checked is called after the preflight of each operation, if it is not nil.
 	Checked func(number int)
 	// Done is called after each operation that was executed, if it is not nil. Result.Object is the whole object, unless the preflight has found
@@ -61,8 +64,12 @@ func (c *Client) RunPlan(ctx context.Context, plan Plan) ([]Result, error) {
 
 func (c *Client) runPlan(ctx context.Context, plan Plan) ([]Result, error) {
 	results := make([]Result, len(plan.Operations))
+	hasBegun := false
 	for i := range results {
 		results[i].Outcome = NotRun
+		if i < len(plan.Results) && plan.Results[i].Outcome.Succeeded() {
+			results[i], hasBegun = plan.Results[i], true
+		}
 	}
 	var operations []Operation
 	if err := guarded("the plan", func() (err error) {
@@ -72,7 +79,7 @@ func (c *Client) runPlan(ctx context.Context, plan Plan) ([]Result, error) {
 		return results, err
 	}
 	foreseen := make([]foresight, len(operations))
-	if !plan.SkipPreflight {
+	if !plan.SkipPreflight && !hasBegun {
 		p := newPreflight(c)
 		p.foreseen, p.plan = foreseen, &plan
 		if err := p.report(ctx, operations); err != nil {
@@ -84,6 +91,9 @@ func (c *Client) runPlan(ctx context.Context, plan Plan) ([]Result, error) {
 		done effects
 	)
 	for i, op := range operations {
+		if results[i].Outcome.Succeeded() {
+			continue
+		}
 		if ctx.Err() != nil {
 			errs = append(errs, canceled(ctx, fmt.Errorf("operation %d and those after it were not executed", i+1)))
 			break

@@ -26,6 +26,8 @@ const (
 	idAnnotation = "crud.mallard.dev/operations"
 	// keptIDs is the number of ids in the annotation. An operation whose id it has lost would be executed again.
 	keptIDs = 64
+	// taskLength is the length of the part of an id that all operations of a plan have.
+	taskLength = 8
 	// maxNameBase is the length to which the API server shortens generateName (k8s.io/apiserver/pkg/storage/names), less that of our suffix.
 	maxNameBase = 63 - suffixLength
 	// suffixLength is more than the 5 of the API server: nothing retries after a collision.
@@ -38,7 +40,8 @@ func (p Plan) identified() ([]Operation, error) {
 		return p.Operations, nil
 	}
 	operations := slices.Clone(p.Operations)
-	patches := map[Ref]int{}
+	patches := map[string]int{}
+	task := digest([]byte(p.Task))[:taskLength]
 	for i, op := range operations {
 		if op.ID != "" || !op.needsID() {
 			continue
@@ -47,19 +50,30 @@ func (p Plan) identified() ([]Operation, error) {
 		if err != nil {
 			continue // Run reports why the object cannot be encoded
 		}
-		operations[i].ID = id
-		target := Ref{Namespace: op.Namespace, Name: op.Name}
-		if patches[target]++; op.Type != TypeCreate && patches[target] > keptIDs {
-			return nil, numbered(i, Malformed.errorf("%s: at most %d patches of one object that are not repeatable fit into a plan with a task", op, keptIDs))
+		operations[i].ID, operations[i].task = task+id[taskLength:], task
+		if op.Type == TypeCreate || op.Type == TypeJQPatch {
+			continue // stored with the object, and known to be needed when the program runs only
+		}
+		target := fmt.Sprintf("%s %T", op.Ref, op.sample)
+		if patches[target]++; patches[target] > keptIDs {
+			return nil, numbered(i, op.exceeds())
 		}
 	}
 	return operations, nil
 }
 
+// exceeds is the error of the first patch that would make the object forget another one of the same task.
+func (o Operation) exceeds() error {
+	return Malformed.errorf("%s: at most %d patches of one object that are not repeatable fit into a plan with a task", o, keptIDs)
+}
+
 // needsID reports whether the operation may have another effect if it is executed twice, and can have an id. For filters that is known when they
 // run only.
-func (o Operation) needsID() bool {
-	return slices.Contains(withIDs, o.Type) && !o.StatusPatch && (o.Type != TypeJSONPatch || !o.Repeatable())
+func (o Operation) needsID() bool { return o.mayRepeatEffect() && !o.StatusPatch }
+
+// mayRepeatEffect reports whether the operation may have another effect if it is executed twice.
+func (o Operation) mayRepeatEffect() bool {
+	return slices.Contains(withIDs, o.Type) && (o.Type != TypeJSONPatch || !o.Repeatable())
 }
 
 // identify returns an id that is the same for the same operation at the same place of the same task.
@@ -125,28 +139,35 @@ func ids(object *unstructured.Unstructured) []string {
 	return strings.Fields(object.GetAnnotations()[idAnnotation])
 }
 
-// withID returns the annotation with the id of the operation.
-func (c *call) withID(live *unstructured.Unstructured) string {
+// withID returns the annotation with the id of the operation. It forgets the oldest ones, but none of the same task.
+func (c *call) withID(live *unstructured.Unstructured) (string, error) {
 	all := append(ids(live), c.op.ID)
-	return strings.Join(all[max(0, len(all)-keptIDs):], " ")
+	if len(all) > keptIDs && c.op.task != "" && strings.HasPrefix(all[0], c.op.task) {
+		return "", c.op.exceeds()
+	}
+	return strings.Join(all[max(0, len(all)-keptIDs):], " "), nil
 }
 
 // marked returns the result of a filter with the id of the operation.
-func (c *call) marked(live *unstructured.Unstructured, after map[string]any) map[string]any {
-	object := &unstructured.Unstructured{Object: after}
-	annotations := maps.Clone(object.GetAnnotations())
+func (c *call) marked(live *unstructured.Unstructured, after map[string]any) (map[string]any, error) {
+	object := (&unstructured.Unstructured{Object: after}).DeepCopy()
+	annotations := object.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	annotations[idAnnotation] = c.withID(live)
-	object = object.DeepCopy()
+	var err error
+	annotations[idAnnotation], err = c.withID(live)
 	object.SetAnnotations(annotations)
-	return object.Object
+	return object.Object, err
 }
 
 // marking returns the operation of a JSON patch that writes the id, for the document after the others.
 func (c *call) marking(live *unstructured.Unstructured, document []byte) (jsonpatch.Patch, error) {
-	path, value := "/metadata/annotations/"+strings.ReplaceAll(idAnnotation, "/", "~1"), any(c.withID(live))
+	all, err := c.withID(live)
+	if err != nil {
+		return nil, err
+	}
+	path, value := "/metadata/annotations/"+strings.ReplaceAll(idAnnotation, "/", "~1"), any(all)
 	after := &unstructured.Unstructured{}
 	if err := after.UnmarshalJSON(document); err != nil {
 		return nil, fmt.Errorf("decoding the object after the JSON patch: %w", err)

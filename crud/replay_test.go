@@ -50,19 +50,46 @@ func TestPlan_IDs_DependOnTaskPlaceAndContent(t *testing.T) {
 		t.Errorf("the id of the caller became %s", ids[0])
 	}
 	appending := JSONPatch(Ref{Kind: "Widget", Namespace: "d", Name: "a"}, `[{"op":"add","path":"/l/-","value":1}]`)
-	if _, err := (Plan{Task: "task", Operations: slices.Repeat([]Operation{appending}, keptIDs+1)}).identified(); ClassOf(err) != Malformed {
-		t.Errorf("a plan with more patches than ids are kept: %v", err)
+	other := appending
+	other.Kind = "Gadget"
+	increments := JQPatch(appending.Ref, ".spec.size += 1") // whether it is repeatable is known when it runs
+	for name, tc := range map[string]struct {
+		operations []Operation
+		want       Class
+	}{
+		"as many patches as ids are kept": {slices.Repeat([]Operation{appending, other}, keptIDs), ""},
+		"jq programs":                     {slices.Repeat([]Operation{increments}, keptIDs+1), ""},
+		"one more":                        {slices.Repeat([]Operation{appending}, keptIDs+1), Malformed},
+	} {
+		if _, err := (Plan{Task: "task", Operations: tc.operations}).identified(); ClassOf(err) != tc.want {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
-func TestWithID_ManyIDs_KeepsTheLast(t *testing.T) {
+func TestWithID_ManyIDs_ForgetsTheOldestOfOtherTasks(t *testing.T) {
 	live := &unstructured.Unstructured{Object: map[string]any{}}
+	var all string
+	add := func(id, task string) (err error) {
+		all, err = (&call{op: Operation{ID: id, task: task}}).withID(live)
+		live.SetAnnotations(map[string]string{idAnnotation: all})
+		return err
+	}
 	for i := range 2 * keptIDs {
-		c := &call{op: Operation{ID: strconv.Itoa(i)}}
-		live.SetAnnotations(map[string]string{idAnnotation: c.withID(live)})
+		if err := add(strconv.Itoa(i), ""); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if kept := ids(live); len(kept) != keptIDs || kept[keptIDs-1] != strconv.Itoa(2*keptIDs-1) {
 		t.Errorf("the ids are %q", kept)
+	}
+	for i := range keptIDs {
+		if err := add("task"+strconv.Itoa(i), "task"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := add("task-1", "task"); ClassOf(err) != Malformed {
+		t.Errorf("an operation of the task is forgotten: %v", err)
 	}
 }
 

@@ -26,9 +26,6 @@ func (c *call) get(ctx context.Context) (*unstructured.Unstructured, error) {
 	live, err := c.request(ctx, http.MethodGet, nil, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return c.objects.Get(ctx, c.op.Name, metav1.GetOptions{})
 	})
-	if ClassOf(err) == Uncertain {
-		err = ServerError.of(err) // it changes nothing, so that it may be sent again
-	}
 	if err != nil {
 		return nil, fmt.Errorf("getting the object: %w", err)
 	}
@@ -46,7 +43,7 @@ func (c *call) post(ctx context.Context, object *unstructured.Unstructured) (*un
 		})
 	})
 	if err != nil {
-		return nil, fmt.Errorf("creating the object: %w", written(err))
+		return nil, fmt.Errorf("creating the object: %w", err)
 	}
 	c.received(created)
 	return created, nil
@@ -63,7 +60,7 @@ func (c *call) patch(ctx context.Context, kind types.PatchType, patch []byte) (*
 		}, subresources...)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("patching the object: %w", written(err))
+		return nil, fmt.Errorf("patching the object: %w", err)
 	}
 	c.received(patched)
 	return patched, nil
@@ -110,7 +107,7 @@ func (c *call) delete(ctx context.Context, policy metav1.DeletionPropagation, pr
 		})
 	})
 	if err != nil {
-		err = fmt.Errorf("deleting the object: %w", written(err))
+		err = fmt.Errorf("deleting the object: %w", err)
 	}
 	if err == nil || ClassOf(err) == Uncertain {
 		c.deleted(*preconditions.UID)
@@ -145,6 +142,9 @@ func (c *call) updated(before, after *unstructured.Unstructured) {
 	}
 }
 
+// throttledDelay bounds the delay after a throttled request from below, as the header does that withoutRetryAfter removes.
+const throttledDelay = time.Second
+
 // retry calls attempt until it succeeds, fails with a class that does not pass and is not in again, or has been called as often as the back-off
 // permits. Each conflict shows that another writer has succeeded, so that it permits more of them than of other failures.
 func (c *call) retry(ctx context.Context, attempt func() error, again ...Class) error {
@@ -162,6 +162,9 @@ func (c *call) retry(ctx context.Context, attempt func() error, again ...Class) 
 		}
 		c.retrying(ctx, class)
 		delay := backoff.Step()
+		if class == Throttled {
+			delay = max(delay, throttledDelay)
+		}
 		if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
 			delay = max(delay, time.Duration(seconds)*time.Second)
 		}
@@ -186,6 +189,18 @@ func sleep(ctx context.Context, delay time.Duration) bool {
 	case <-timer.C:
 		return true
 	}
+}
+
+// withoutRetryAfter removes the header because of which client-go repeats a request by itself. A write that is not repeatable may have been executed.
+type withoutRetryAfter struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (w withoutRetryAfter) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := w.RoundTripper.RoundTrip(request)
+	if err == nil {
+		response.Header.Del("Retry-After")
+	}
+	return response, err //nolint:wrapcheck // it is not ours
 }
 
 type warningsKey struct{}

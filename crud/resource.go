@@ -11,7 +11,7 @@ import (
 
 // Resource returns the resource with which the API server serves the kind of a reference; it finds the kind as operations do. The name may be empty.
 func (c *Client) Resource(ref Ref) (*meta.RESTMapping, error) {
-	found, err := c.kinds.find(ref)
+	found, err := c.kinds.find(ref, anyKind)
 	if err != nil {
 		return nil, err
 	}

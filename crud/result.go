@@ -41,6 +41,9 @@ const (
 	NotRun Outcome = "NotRun"
 )
 
+// Succeeded reports whether the operation was executed, and did not fail.
+func (o Outcome) Succeeded() bool { return o != "" && o != Failed && o != NotRun }
+
 // Result holds the outcome and the costs of an operation.
 type Result struct {
 	Outcome Outcome

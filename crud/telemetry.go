@@ -7,6 +7,7 @@ package crud
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"go.opentelemetry.io/otel"
@@ -109,11 +110,11 @@ func (c *call) begin(ctx context.Context) (_ context.Context, end func(error)) {
 	}
 }
 
-// retrying counts another attempt. client-go repeats requests that the API server throttled, within an attempt.
+// retrying counts another attempt.
 func (c *call) retrying(ctx context.Context, class Class) {
 	reason := "conflict"
 	switch class {
-	case ServerError, DiscoveryUnavailable:
+	case Throttled, ServerError, DiscoveryUnavailable:
 		reason = "server"
 	case Uncertain:
 		reason = "uncertain"
@@ -131,6 +132,7 @@ func (c *call) request(ctx context.Context, method string, sent any, send func(c
 	defer span.End()
 	var warnings []string
 	object, err := send(withWarnings(ctx, &warnings))
+	err = ofRequest(method != http.MethodGet && !c.options.DryRun, err)
 	if c.isConfidential() {
 		err = c.withoutValues(err, sent)
 		for i, text := range warnings {

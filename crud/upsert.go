@@ -70,6 +70,9 @@ func (c *call) upsert(ctx context.Context, desired *unstructured.Unstructured) e
 	live, err := c.read(ctx)
 	switch {
 	case ClassOf(err) == NotFound && !c.hasPreconditions():
+		if err := c.checkOwner(desired); err != nil {
+			return err // the next run would reject what this one has created
+		}
 		return c.create(ctx, desired)
 	case err != nil:
 		return err
@@ -185,7 +188,10 @@ func (c *call) checkOwner(live *unstructured.Unstructured) error {
 	if c.op.OwnedBy == "" {
 		return nil
 	}
-	if owner := metav1.GetControllerOfNoCopy(live); owner != nil && owner.UID != c.op.OwnedBy {
+	switch owner := metav1.GetControllerOfNoCopy(live); {
+	case owner == nil:
+		return OwnershipConflict.errorf("the object has no controller in its owner references, and that of ownedBy is required")
+	case owner.UID != c.op.OwnedBy:
 		return OwnershipConflict.errorf("the object is controlled by %s %s", owner.Kind, owner.Name)
 	}
 	return nil

@@ -84,7 +84,7 @@ var operationFields = []fieldType{
 		"onImmutable", nil, "What happens if a field cannot be changed.",
 		choice(func(d *decoder) *crud.OnImmutable { return &d.op.OnImmutable }, crud.FailImmutable, crud.Recreate),
 	},
-	{"ownedBy", nil, "UID of the owner that must control the object.", text(func(d *decoder) *types.UID { return &d.op.OwnedBy })},
+	{"ownedBy", nil, "UID of the controller that an object must have to be changed or deleted.", text(func(d *decoder) *types.UID { return &d.op.OwnedBy })},
 	{"gracePeriodSeconds", nil, "Replaces the grace period that the object has for its deletion.", format{
 		jsonSchema{"type": "integer", "minimum": 0}, 0, nil, func(d *decoder, f field) { d.op.GracePeriodSeconds = d.integer(f) },
 	}},

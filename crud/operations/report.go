@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/mallard-dev/mallard/crud"
 )
@@ -28,9 +27,6 @@ const (
 	// Failed: an operation fails again unless something is changed.
 	Failed State = "Failed"
 )
-
-// transient are the classes of errors after which the state is Again.
-var transient = []crud.Class{crud.Conflict, crud.Terminating, crud.Throttled, crud.ServerError, crud.DiscoveryUnavailable}
 
 // Report holds the results of the operations of a file, without contents of objects.
 type Report struct {
@@ -65,15 +61,14 @@ func (f File) Report(results []crud.Result, err error) Report {
 		}
 	}
 	for _, err := range crud.Errors(err) {
-		class := crud.ClassOf(err)
 		if numbered, ok := errors.AsType[*crud.NumberedError](err); ok {
 			of := &report.Operations[numbered.Number-1]
-			of.ErrorClass, of.Error = class, numbered.Err.Error()
+			of.ErrorClass, of.Error = crud.ClassOf(err), numbered.Err.Error()
 		} else {
 			report.Error = err.Error()
 		}
 		switch {
-		case !slices.Contains(transient, class):
+		case !crud.Retriable(err):
 			report.State = Failed
 		case report.State == Done:
 			report.State = Again

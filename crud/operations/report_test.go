@@ -113,7 +113,7 @@ func TestReport_State_IsThatOfTheWorstError(t *testing.T) {
 		"success":             {file, succeeded, nil, Done},
 		"deletion is delayed": {file, deleting, nil, Again},
 		"dry run":             {dry, deleting, nil, Done},
-		"may pass":            {file, succeeded, errors.Join(numbered(1, crud.Terminating), numbered(2, crud.Throttled)), Again},
+		"may pass":            {file, succeeded, errors.Join(numbered(1, crud.Terminating), numbered(2, crud.Uncertain)), Again},
 		"one does not pass":   {file, deleting, errors.Join(numbered(1, crud.Invalid), numbered(2, crud.Conflict)), Failed},
 		"of no operation":     {file, succeeded, errors.New("stopped"), Failed},
 	} {

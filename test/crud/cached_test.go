@@ -165,7 +165,9 @@ func TestCached_StateWouldRejectTheOperation_IsRead(t *testing.T) {
 	var cached crud.Object
 	s := newScene(t, cacheOf(&cached))
 	owner := s.run(crud.Create(s.configMap("owner", nil)), crud.Created).Object
-	created := s.run(crud.Create(s.configMap("a", map[string]string{"k": "1"})), crud.Created).Object
+	owned := s.configMap("a", map[string]string{"k": "1"})
+	owned.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
+	created := s.run(crud.Create(owned), crud.Created).Object
 	op := crud.CreateOrUpdate(s.configMap("a", map[string]string{"k": "1"}))
 
 	terminating := created.DeepCopy()
@@ -176,11 +178,11 @@ func TestCached_StateWouldRejectTheOperation_IsRead(t *testing.T) {
 	s.run(op, crud.Unchanged)
 	s.expectSent(1, 0)
 
-	owned := created.DeepCopy()
-	owned.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))})
-	cached = owned
+	free := created.DeepCopy()
+	free.SetOwnerReferences(nil)
+	cached = free
 	ownedBy := op
-	ownedBy.OwnedBy = "another"
+	ownedBy.OwnedBy = owner.GetUID()
 	s.run(ownedBy, crud.Unchanged)
 	s.expectSent(1, 0)
 

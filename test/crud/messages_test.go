@@ -116,7 +116,8 @@ func TestSecret_MessageOfEachClass_NamesTheObjectTheFieldAndTheRemedy(t *testing
 	placeholders := strings.NewReplacer(hidden...)
 	varying := regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|(resourceVersion\W+)\d+`)
 	var all strings.Builder
-	classes := []crud.Class{crud.KindAmbiguous, crud.VerbNotServed, crud.DiscoveryUnavailable, crud.Canceled} // without answers about objects
+	// Without answers about objects, or not of a dry run.
+	classes := []crud.Class{crud.KindAmbiguous, crud.VerbNotServed, crud.DiscoveryUnavailable, crud.Canceled, crud.Uncertain}
 	addf := func(format string, args ...any) {
 		text := varying.ReplaceAllString(placeholders.Replace(fmt.Sprintf(format, args...)), "$2…")
 		const half = 220

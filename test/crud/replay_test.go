@@ -138,3 +138,26 @@ func TestPlan_Task_OnlyOperationsThatAreNotRepeatableGetAnID(t *testing.T) {
 	status.ID = "x"
 	s.fails(status, crud.Malformed)
 }
+
+func TestPlan_ManyPatchesOfOneObject_OnlyThoseThatAreNotRepeatableCount(t *testing.T) {
+	s := newScene(t)
+	s.create("Widget", "a")
+	s.run(crud.Create(s.configMap("a", nil)), crud.Created)
+	var repeatable, appending []crud.Operation
+	for i := range 65 {
+		repeatable = append(repeatable, crud.JQPatch(s.ref("ConfigMap", "a"), fmt.Sprintf(`.data.k%d = "1"`, i)))
+		appending = append(appending, crud.JQPatch(s.ref("Widget", "a"), `.spec.size += 1`))
+	}
+	if _, err := s.newClient(5).RunPlan(t.Context(), crud.Plan{Task: "first", Operations: repeatable}); err != nil {
+		t.Error(err)
+	}
+	// Whether a program is repeatable is known when it runs.
+	for range 2 {
+		if _, err := s.newClient(5).RunPlan(t.Context(), crud.Plan{Task: "second", Operations: appending}); crud.ClassOf(err) != crud.Malformed {
+			t.Errorf("an operation of the plan was forgotten: %v", err)
+		}
+	}
+	if size := field(t, s.get(widgets, "a"), "spec", "size"); size != int64(65) {
+		t.Errorf("64 operations added 1 to 1, and the result is %v", size)
+	}
+}

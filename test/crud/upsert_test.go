@@ -319,23 +319,41 @@ func TestCreateOrUpdate_OtherController_IsRejected(t *testing.T) {
 	}
 	op.OwnedBy = owner.GetUID()
 	s.run(op, crud.Updated)
+
+	s.run(crud.Create(s.configMap("free", nil)), crud.Created)
+	upsert, remove := crud.CreateOrUpdate(s.configMap("free", map[string]string{"k": "1"})), crud.EnsureDeleted(s.ref("ConfigMap", "free"))
+	adopts := s.configMap("free", nil)
+	adopts.OwnerReferences = owned.OwnerReferences
+	for _, op := range []crud.Operation{upsert, crud.CreateOrUpdate(adopts), crud.JQPatch(remove.Ref, `.data.k = "1"`), remove} {
+		op.OwnedBy = owner.GetUID()
+		if message := s.fails(op, crud.OwnershipConflict); !strings.Contains(message, "no controller") {
+			t.Errorf("the message does not name the reason: %s", message)
+		}
+	}
+	// The next run would not change what it has created.
+	s.remove("free")
+	upsert.OwnedBy = owner.GetUID()
+	s.fails(upsert, crud.OwnershipConflict)
+	upsert.Object = adopts
+	s.run(upsert, crud.Created)
+	s.run(upsert, crud.Unchanged)
 }
 
 func TestCreateOrUpdate_WriteFails_IsTriedAgainOrReported(t *testing.T) {
 	s := newScene(t, quick)
 	op := crud.CreateOrUpdate(s.configMap("a", map[string]string{"k": "1"}))
 	here := harness.InNamespace(s.ns)
-	for status, class := range map[int]crud.Class{http.StatusServiceUnavailable: crud.ServerError, http.StatusInternalServerError: crud.Uncertain} {
+	for _, status := range []int{http.StatusServiceUnavailable, http.StatusInternalServerError} {
 		undo := s.proxy.Fail(harness.Matching("create", "configmaps").And(here), status)
 		s.sent()
-		if message := s.fails(op, class); !strings.Contains(message, "creating the object") {
+		if message := s.fails(op, crud.Uncertain); !strings.Contains(message, "creating the object") {
 			t.Errorf("the message is %s", message)
 		}
 		s.expectSent(5, 5)
 		// It may have been executed, so that it is not sent again.
 		generated := crud.Create(s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {generateName: a-}}`))
-		s.fails(generated, class)
-		if _, writes := s.sent(); class == crud.Uncertain && writes != 1 {
+		s.fails(generated, crud.Uncertain)
+		if _, writes := s.sent(); writes != 1 {
 			t.Errorf("after %d, Create was sent %d times", status, writes)
 		}
 		undo()

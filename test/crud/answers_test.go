@@ -1,0 +1,137 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package crud
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+
+	"github.com/mallard-dev/mallard/crud"
+)
+
+// answering answers the next write otherwise than the API server did: after it was executed or not, with a code or, if that is 0, not at all.
+type answering struct {
+	next                            http.RoundTripper
+	isNext                          atomic.Bool
+	executed, retryAfter, keepsHead bool
+	code                            int
+}
+
+func (a *answering) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method == http.MethodGet || !a.isNext.CompareAndSwap(true, false) {
+		return a.next.RoundTrip(request)
+	}
+	header := http.Header{"Content-Type": {"text/html"}}
+	if a.executed {
+		response, err := a.next.RoundTrip(request)
+		if err != nil || response.StatusCode >= http.StatusBadRequest {
+			return response, err
+		}
+		if a.keepsHead {
+			header = response.Header
+		}
+	}
+	if a.code == 0 {
+		return nil, io.EOF
+	}
+	if a.retryAfter {
+		header.Set("Retry-After", "0")
+	}
+	return &http.Response{StatusCode: a.code, Header: header, Request: request, Body: io.NopCloser(strings.NewReader("no"))}, nil
+}
+
+// appending are operations that have another effect if they are executed twice.
+func (s *scene) appending(name, id string) []crud.Operation {
+	generated := s.configMap("", nil)
+	generated.GenerateName, generated.Labels = name+"-", map[string]string{"of": name}
+	named := s.configMap(name, nil)
+	named.Labels = generated.Labels
+	all := []crud.Operation{
+		crud.Create(generated), crud.Create(named),
+		crud.JSONPatch(s.ref("Widget", name), `[{"op":"add","path":"/spec/list/-","value":"b"}]`),
+		crud.JQPatch(s.ref("Widget", name), `.spec.list += ["b"]`),
+		crud.FilterPatchOptimistic(s.get(widgets, name), func(widget *unstructured.Unstructured) error {
+			return unstructured.SetNestedStringSlice(widget.Object, []string{"a", "b"}, "spec", "list")
+		}),
+	}
+	for i := range all {
+		if all[i].ID = id; all[i].Type == crud.TypeFilterPatchOptimistic {
+			all[i].ID = ""
+		}
+	}
+	return all
+}
+
+// effects counts what the operations of appending did: objects that were created, and items that were appended.
+func (s *scene) effects(name string) int {
+	s.Helper()
+	list, err := s.env.Dynamic.Resource(configMaps).Namespace(s.ns).List(s.Context(), metav1.ListOptions{LabelSelector: "of=" + name})
+	if err != nil {
+		s.Fatal(err)
+	}
+	items, ok := field(s.T, s.get(widgets, name), "spec", "list").([]any)
+	if !ok {
+		s.Fatal("the object has no list")
+	}
+	return len(list.Items) + len(items) - 1
+}
+
+// A proxy can answer a write with any code after the API server has executed it, or before.
+func TestWrite_AnyAnswer_IsExecutedOnceOrReported(t *testing.T) {
+	s := newScene(t)
+	transport := &answering{}
+	config := rest.CopyConfig(s.config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		transport.next = next
+		return transport
+	})
+	client, err := crud.New(config, crud.Options{FieldManager: "crud-test", Backoff: quickBackoff(time.Millisecond)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40 * len(answerCodes) {
+		id, name := []string{"", "id"}[i%2], fmt.Sprintf("w%d", i)
+		s.create("Widget", name)
+		s.patch(widgets, name, `{"spec":{"list":["a"]}}`)
+		op := s.appending(name, id)[i/2%5]
+		transport.code, transport.executed = answerCodes[i/40], i/10%4 != 0
+		transport.retryAfter, transport.keepsHead = i/10%4 != 1, i/10%4 == 3
+		transport.isNext.Store(true)
+		result, err := client.Run(t.Context(), op)
+		effects, class := s.effects(name), crud.ClassOf(err)
+		if effects > 1 || err == nil && effects == 0 || err != nil && (class != crud.Uncertain || op.ID != "") {
+			t.Errorf("%s with id %q, answered with %d (executed: %t, Retry-After: %t, headers: %t): %d effects, %s, %v", op, op.ID,
+				transport.code, transport.executed, transport.retryAfter, transport.keepsHead, effects, result.Outcome, err)
+		}
+	}
+}
+
+// The API server rejects these with the code 500, each time.
+func TestWrite_RejectedForGood_IsInvalid(t *testing.T) {
+	s := newScene(t)
+	unknown := crud.CreateOrUpdate(s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, sizee: "1"}`))
+	unknown.Strategy = crud.Apply
+	s.run(crud.Create(s.configMap("a", nil)), crud.Created)
+	for name, op := range map[string]crud.Operation{
+		"a field that does not exist":   unknown,
+		"larger than an object of etcd": crud.Create(s.object(`{apiVersion: ` + group + `/v1, kind: Widget, metadata: {name: b}, spec: {list: ["` + strings.Repeat("x", 1_700_000) + `"]}}`)),
+		"larger than a message to etcd": crud.CreateOrUpdate(s.object(`{apiVersion: ` + group + `/v1, kind: Widget, metadata: {name: c}, spec: {list: ["` + strings.Repeat("x", 2_400_000) + `"]}}`)),
+	} {
+		result, err := s.client.Run(t.Context(), op)
+		if crud.ClassOf(err) != crud.Invalid || result.Attempts != 1 {
+			t.Errorf("%s: after %d attempts: %.300v", name, result.Attempts, err)
+		}
+	}
+}
