@@ -7,6 +7,7 @@ package hook
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -19,9 +20,9 @@ import (
 // followUps are the delays between looks at an object that is being deleted.
 var followUps = wait.Backoff{Duration: 200 * time.Millisecond, Factor: 1.5, Steps: 100, Cap: 10 * time.Second}
 
-// remainder are operations that wait until an object is deleted, with the run of their task.
+// remainder is a plan whose other operations wait until an object is deleted, with the run of its task.
 type remainder struct {
-	plan     crud.Plan
+	file     operations.File
 	deadline time.Time
 	backoff  wait.Backoff
 	run      *Run
@@ -29,11 +30,12 @@ type remainder struct {
 }
 
 // postpone has the rest of a plan wait. Its operations themselves do not: the queue continues with others.
-func (t *term) postpone(due *task, rest crud.Plan) {
+func (t *term) postpone(due *task, rest operations.File) {
+	rest.Operations = slices.Clone(rest.Operations)
 	for i := range rest.Operations {
 		rest.Operations[i].Wait = 0
 	}
-	due.resume.plan = rest
+	due.resume.file = rest
 	due.notBefore = time.Now().Add(due.resume.backoff.Step())
 }
 
@@ -44,7 +46,7 @@ func (t *term) resume(ctx context.Context, q *queue, due *task) {
 	rest, answer := due.resume, answer{verdict: failed}
 	func() {
 		defer rest.run.recovered(func(err error) { answer.err = err })
-		answer = t.execute(ctx, rest.run, due.hook, operations.File{Plan: rest.plan})
+		answer = t.execute(ctx, rest.run, due.hook, rest.file)
 	}()
 	switch {
 	case answer.verdict == canceled:
@@ -59,31 +61,29 @@ func (t *term) resume(ctx context.Context, q *queue, due *task) {
 	}
 }
 
-// followUp reports the end of the deletions that finalizers delay. No run and no queue waits for it, and it looks at one object at a time. An object that
+// followUp reports the end of a deletion that finalizers delay. No run and no queue waits for it, and one object is read at a time. An object that
 // is created again with the same name stays.
-func (t *term) followUp(run *Run, planned []crud.Operation, results []crud.Result) {
-	for i, result := range results {
-		if result.Outcome != crud.Deleting {
-			continue
-		}
-		op, uid := planned[i], result.Object.GetUID()
-		op.Preconditions.UID, op.Preconditions.ResourceVersion, op.Wait = &uid, nil, 0
-		run.Logger.Infow("A deletion waits for finalizers", "operation", op.String(), "finalizers", result.Finalizers)
-		t.recordDeletion(run, result, false)
-		t.mu.Lock()
-		_, isFollowed := t.deletions[uid]
-		t.deletions[uid] = op
-		t.mu.Unlock()
-		if isFollowed {
-			continue
-		}
-		deadline := time.Now().Add(t.options.Deletions)
-		go func() {
-			_ = followUps.DelayFunc().Until(t.ctx, false, true, func(ctx context.Context) (isOver bool, err error) {
-				return t.look(ctx, run, uid, deadline), nil
-			})
-		}()
+func (t *term) followUp(run *Run, op crud.Operation, result crud.Result) {
+	if result.Outcome != crud.Deleting {
+		return
 	}
+	uid := result.Object.GetUID()
+	op.Preconditions.UID, op.Preconditions.ResourceVersion, op.Wait = &uid, nil, 0
+	run.Logger.Infow("A deletion waits for finalizers", "operation", op.String(), "finalizers", result.Finalizers)
+	t.recordDeletion(run, result, false)
+	t.mu.Lock()
+	_, isFollowed := t.deletions[uid]
+	t.deletions[uid] = op
+	t.mu.Unlock()
+	if isFollowed {
+		return
+	}
+	deadline := time.Now().Add(t.options.Deletions)
+	go func() {
+		_ = followUps.DelayFunc().Until(t.ctx, false, true, func(ctx context.Context) (isOver bool, err error) {
+			return t.look(ctx, run, uid, deadline), nil
+		})
+	}()
 }
 
 // look repeats a deletion, and reports whether it is complete or not awaited anymore.

@@ -38,14 +38,18 @@ func (t *term) execute(ctx context.Context, run *Run, h *Hook, file operations.F
 		}
 	}
 	t.report(run, h, file.Report(results, answer.err))
-	if !file.DryRun {
-		t.followUp(run, file.Operations, results)
-	}
-	for _, result := range results {
-		if result.Outcome != crud.Failed && result.Outcome != crud.NotRun {
-			answer.executed++
+	for i, result := range results {
+		if !result.Outcome.Succeeded() {
+			continue
+		}
+		answer.executed++
+		if i < len(file.Results) && file.Results[i].Outcome.Succeeded() {
+			continue // before the plan waited for a deletion
 		}
 		t.recordFight(run, result)
+		if !file.DryRun {
+			t.followUp(run, file.Operations[i], result)
+		}
 	}
 	if answer.err == nil {
 		// A run that is repeated would count twice, so its metrics are exported once it has succeeded.
@@ -65,13 +69,8 @@ func (t *term) execute(ctx context.Context, run *Run, h *Hook, file operations.F
 		answer.lost = requiredVersion(file.Operations, cause)
 	case terminating:
 		t.recordWaiting(run, h, answer.cause)
-		answer.rest = file.Plan
-		answer.rest.Operations = nil
-		for i, result := range results {
-			if result.Outcome == crud.Failed || result.Outcome == crud.NotRun {
-				answer.rest.Operations = append(answer.rest.Operations, file.Operations[i])
-			}
-		}
+		answer.rest = file
+		answer.rest.Results = results
 	case failed:
 		if !slices.ContainsFunc(results, func(r crud.Result) bool { return r.Outcome != crud.NotRun }) {
 			t.measured.countRejection(h.name, &rejection{answer.err, rejectionReason(answer.err)})

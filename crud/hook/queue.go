@@ -11,7 +11,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -31,6 +30,7 @@ var startup = &Common{Name: "onStartup", Queue: mainQueue}
 
 // task is a run of a hook that is to take place, once or until it succeeds.
 type task struct {
+	// id is empty until the first run.
 	id            string
 	hook          *Hook
 	triggers      []trigger
@@ -57,19 +57,25 @@ type queue struct {
 // key is the key of the queue in the work queue of the controller.
 func (q *queue) key() types.NamespacedName { return keyOf(q.name) }
 
-// enqueue adds a trigger, unless it waits already. Adjacent triggers of a hook are one task.
-func (t *term) enqueue(why trigger) {
+// enqueue adds triggers, unless they wait already. Adjacent triggers of a hook are one task.
+func (t *term) enqueue(all ...trigger) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.pending.Has(why) || t.ctx.Err() != nil {
-		return
+	for _, why := range all {
+		if !t.pending.Has(why) && t.ctx.Err() == nil {
+			t.add(why)
+		}
 	}
+}
+
+// add adds a trigger. It is called with the lock.
+func (t *term) add(why trigger) {
 	t.pending.Insert(why)
 	q := t.queues[why.common.Queue]
 	if last := len(q.tasks) - 1; last >= 0 && !q.tasks[last].started && q.tasks[last].takes(why.hook, why.common.AllowFailure) {
 		q.tasks[last].triggers = append(q.tasks[last].triggers, why)
 	} else {
-		q.tasks = append(q.tasks, &task{id: string(uuid.NewUUID()), hook: why.hook, triggers: []trigger{why}, allowsFailure: why.common.AllowFailure})
+		q.tasks = append(q.tasks, &task{hook: why.hook, triggers: []trigger{why}, allowsFailure: why.common.AllowFailure})
 	}
 	t.impl.EnqueueKey(q.key())
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	"github.com/mallard-dev/mallard/crud"
+	"github.com/mallard-dev/mallard/crud/operations"
 )
 
 // A letter is a hook. A capital one has a task that begins, a small one a task that was begun before; ~ has it wait, and = continue a plan.
@@ -91,13 +92,13 @@ func TestFollowUp_OperationWithWait_WaitsForNothing(t *testing.T) {
 	object.SetUID("1")
 	op := crud.EnsureDeleted(crud.Ref{Kind: "ConfigMap", Name: "a"})
 	op.Wait, op.Preconditions.ResourceVersion = time.Hour, new("7")
-	tm.followUp(&Run{Logger: zap.NewNop().Sugar()}, []crud.Operation{op}, []crud.Result{{Outcome: crud.Deleting, Object: object}})
+	tm.followUp(&Run{Logger: zap.NewNop().Sugar()}, op, crud.Result{Outcome: crud.Deleting, Object: object})
 	if followed := tm.deletions["1"]; followed.Wait != 0 || followed.Preconditions.ResourceVersion != nil || *followed.Preconditions.UID != "1" {
 		t.Errorf("the operation is %+v", followed)
 	}
 	due := &task{resume: &remainder{backoff: followUps}}
-	tm.postpone(due, crud.Plan{Operations: []crud.Operation{op}})
-	if due.resume.plan.Operations[0].Wait != 0 || !due.notBefore.After(time.Now()) {
-		t.Errorf("the rest is %+v", due.resume.plan)
+	tm.postpone(due, operations.File{Plan: crud.Plan{Operations: []crud.Operation{op}}})
+	if due.resume.file.Operations[0].Wait != 0 || !due.notBefore.After(time.Now()) {
+		t.Errorf("the rest is %+v", due.resume.file)
 	}
 }

@@ -8,12 +8,19 @@ package hook
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"github.com/mallard-dev/mallard/confidential"
 	"github.com/mallard-dev/mallard/crud"
+	"github.com/mallard-dev/mallard/crud/operations"
 )
 
 var (
@@ -38,6 +45,9 @@ func (t *term) run(ctx context.Context, q *queue, due *task) {
 			reservation.Cancel()
 			return
 		}
+	}
+	if due.id == "" {
+		due.id = t.taskOf(due.hook, why)
 	}
 	t.mu.Lock()
 	previous := t.previous[due.hook]
@@ -71,8 +81,8 @@ type answer struct {
 	cause *crud.Error
 	// planned and executed are numbers of operations.
 	planned, executed int
-	// rest are the operations that wait for a deletion, and lost is the resourceVersion that the operation of a conflict required.
-	rest crud.Plan
+	// rest has the results of a plan that waits for a deletion, and lost is the resourceVersion that the operation of a conflict required.
+	rest operations.File
 	lost string
 }
 
@@ -119,6 +129,8 @@ func bounded(ctx, process context.Context, timeout, grace time.Duration, cause e
 // occasion holds the input of a hook in a run.
 type occasion struct {
 	contexts []Context
+	// causes identify what caused the run. The list is empty if only a schedule did.
+	causes []string
 	// received are called once the run has succeeded.
 	received []func()
 	values   confidential.Values
@@ -141,6 +153,7 @@ func (t *term) occasionOf(due *task) (why occasion) {
 		case TypeSynchronization:
 			all := statesOf(of.monitor)
 			c.Objects = of.monitor.snapshots(all)
+			why.causes = append(why.causes, of.causes("", all...)...)
 			why.received = append(why.received, func() { of.monitor.enable(all) })
 		case TypeEvent:
 			event, s := of.monitor.undelivered(of.object, t.isOwn(due.hook))
@@ -148,9 +161,11 @@ func (t *term) occasionOf(due *task) (why occasion) {
 				continue
 			}
 			c.WatchEvent, c.Snapshot = event, of.monitor.snapshot(s)
+			why.causes = append(why.causes, of.causes(event, s)...)
 			why.received = append(why.received, func() { of.monitor.deliver(of.object, event, s) })
 			why.values.Add(s.Unstructured)
 		case "":
+			why.causes = append(why.causes, of.causes("")...)
 			why.received = append(why.received, func() { t.beginBindings(due.hook) })
 		}
 		if of.common.Group != "" {
@@ -176,6 +191,26 @@ func (t *term) occasionOf(due *task) (why occasion) {
 		}
 	}
 	return why
+}
+
+// causes identify the binding of a trigger, and the states of objects that it delivers. The last state of a deleted object was delivered before.
+func (t trigger) causes(event WatchEvent, states ...*state) []string {
+	all := []string{t.common.Name}
+	for _, s := range states {
+		all = append(all, fmt.Sprintf("%s %s %s %t", t.common.Name, s.GetUID(), s.GetResourceVersion(), event == Deleted))
+	}
+	return all
+}
+
+// taskOf returns the task of a run. It follows from what caused the run, so that a process which starts again continues the task of one that was
+// killed: with the same objects, a Synchronization has the same task as before. Each run because of a schedule is another one.
+func (t *term) taskOf(h *Hook, why occasion) string {
+	if len(why.causes) == 0 {
+		return string(uuid.NewUUID())
+	}
+	slices.Sort(why.causes)
+	sum := sha256.Sum256([]byte(strings.Join(append([]string{t.options.FieldManager, h.name}, slices.Compact(why.causes)...), "\n")))
+	return hex.EncodeToString(sum[:16])
 }
 
 // includes reports whether the context of a trigger has the objects of a binding.

@@ -102,13 +102,15 @@ func (t *term) beginBindings(h *Hook) {
 		if !t.awaitObjects(h) {
 			return
 		}
+		var all []trigger // at once, so that they are the same tasks each time
 		for _, m := range t.monitors[h] {
 			if m.ExecuteHookOnSynchronization == nil || *m.ExecuteHookOnSynchronization {
-				t.enqueue(trigger{hook: h, kind: TypeSynchronization, common: &m.Common, monitor: m})
+				all = append(all, trigger{hook: h, kind: TypeSynchronization, common: &m.Common, monitor: m})
 			} else {
 				m.enable(m.states())
 			}
 		}
+		t.enqueue(all...)
 	}()
 }
 

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,47 @@ func TestDeletion_FinalizerHoldsTheObject_DelaysThePlanAlone(t *testing.T) {
 	}
 	expectMeasured(t, 0, "hook.run.errors", s.ns+"-replaces")
 	expectMeasured(t, 2, "hook.runs", s.ns+"-replaces")
+}
+
+// A plan that continues after a deletion is still the same plan: each operation keeps its place, so that none is executed twice, and none is taken
+// for another one.
+func TestDeletion_PlanContinues_ExecutesEachOperationOnce(t *testing.T) {
+	for name, repeats := range map[string]bool{"succeeds": false, "fails once and is repeated": true} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			s.create("held", "old", nil)
+			s.patch("held", `{"metadata": {"finalizers": ["`+finalizer+`"]}}`)
+			ref := crud.Ref{Kind: "ConfigMap", Namespace: s.ns, Name: "held"}
+			generated := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, GenerateName: "job-", Labels: map[string]string{"job": ""}}}
+			held := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: "held"}, Data: map[string]string{"value": "new"}}
+			if repeats {
+				s.proxy.FailOnce(harness.Matching("patch", "configmaps").And(harness.InNamespace(s.ns)), http.StatusUnprocessableEntity)
+			}
+			var j journal
+			bindings := hook.Bindings{Kubernetes: []hook.Kubernetes{s.configMaps()}}
+			s.start(s.quick(), s.hook("replaces", bindings, func(_ context.Context, run *hook.Run) error {
+				if run.Previous != nil {
+					for _, of := range run.Previous.Operations {
+						j.addf("%s %s", of.Type, of.Outcome)
+					}
+				}
+				run.Add(crud.EnsureDeletedInBackground(ref), crud.Create(generated), crud.CreateOrUpdate(held), crud.Create(generated),
+					crud.MergePatch(ref, `{"data":{"patched":"1"}}`))
+				run.Plan.SkipPreflight = true
+				return nil
+			}))
+			expectMeasured(t, 1, "hook.runs", s.ns+"-replaces", "result", "terminating")
+			s.patch("held", `{"metadata": {"finalizers": null}}`)
+			s.awaitData("held", "patched", "1")
+			jobs, err := s.env.Kube.CoreV1().ConfigMaps(s.ns).List(t.Context(), metav1.ListOptions{LabelSelector: "job"})
+			if err != nil || len(jobs.Items) != 2 {
+				t.Errorf("two operations created %d objects: %v", len(jobs.Items), err)
+			}
+			if repeats {
+				j.await(t, "EnsureDeletedInBackground Deleting", "Create Created", "CreateOrUpdate Created", "Create Created", "MergePatch Failed")
+			}
+		})
+	}
 }
 
 // T14: nothing waits for a deletion that finalizers delay, and it never deletes a later object of the same name.

@@ -42,6 +42,12 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	if os.Getenv(killEnv) != "" {
+		if err := runAndKill(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(1)
+	}
 	harness.Search("the metrics", func() string {
 		families, err := registry.Gather()
 		return fmt.Sprint(families, err)
