@@ -41,7 +41,7 @@ func (e effects) explaining(op Operation, err error) *effect {
 		return nil
 	}
 	for i := len(e) - 1; i >= 0; i-- {
-		// The kind of a CustomResourceDefinition that was created a moment ago may not be served yet.
+		// The kind of a CustomResourceDefinition that was created a moment ago might not be served yet.
 		if (class == KindUnknown || !slices.Contains(without, e[i].outcome)) && e[i].explains(op.Ref, class, err.Error()) {
 			return &e[i]
 		}
