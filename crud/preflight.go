@@ -61,8 +61,11 @@ func (p *preflight) run(ctx context.Context, operations []Operation) error {
 	return errors.Join(errs...)
 }
 
-// rejected is the error of an operation that the preflight has found.
+// rejected is the error of an operation that the preflight has found. Without preflight, the first operation fails in the same way.
 func rejected(i int, err error) error {
+	if i == 0 {
+		return numbered(i, err)
+	}
 	return numbered(i, fmt.Errorf("%w: nothing was executed; preflight: off skips this check", err))
 }
 

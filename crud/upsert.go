@@ -65,7 +65,9 @@ func (c *call) upsert(ctx context.Context, desired *unstructured.Unstructured) e
 		}
 	case seen.patch != nil && c.fights.recent(c.settledKey(seen.Object), false) < fightWrites:
 		after, err := c.patch(ctx, types.MergePatchType, seen.patch)
-		return c.stored(seen.Object, after, desired, err)
+		if err = c.stored(seen.Object, after, desired, err); ClassOf(err) != Immutable || c.op.OnImmutable != Recreate {
+			return err
+		}
 	}
 	live, err := c.read(ctx)
 	switch {

@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
@@ -219,6 +220,26 @@ func TestRequests_PlanWithPreflight_SendsNoMoreThanItNeeds(t *testing.T) {
 			if result.Outcome != tc.outcome || result.Object.GetUID() == "" {
 				t.Errorf("%s: operation %d: %s of %v", tc.name, i+1, result.Outcome, result.Object)
 			}
+		}
+	}
+}
+
+func TestPlan_ImmutableField_IsRecreated(t *testing.T) {
+	s := newScene(t)
+	upsert := func(name, value string) crud.Operation {
+		configMap := s.configMap(name, map[string]string{"k": value})
+		configMap.Immutable = ptr.To(true)
+		op := crud.CreateOrUpdate(configMap)
+		op.OnImmutable, op.Wait = crud.Recreate, harness.Deadline
+		return op
+	}
+	for _, tc := range []struct {
+		value   string
+		outcome crud.Outcome
+	}{{"1", crud.Created}, {"2", crud.Replaced}} {
+		results, err := s.client.RunPlan(t.Context(), crud.Plan{Operations: []crud.Operation{upsert("a", tc.value), upsert("b", tc.value)}})
+		if err != nil || !endedWith(results, tc.outcome, tc.outcome) {
+			t.Errorf("the outcomes are %s, want %s: %v", outcomes(results), tc.outcome, err)
 		}
 	}
 }
