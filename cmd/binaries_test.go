@@ -42,6 +42,7 @@ var badValues = map[string][]string{
 	"WEBHOOK_SECRET_NAME":     {"", "a/b"},
 	"WEBHOOK_GRACE_PERIOD":    {"", "5", "-5s"},
 	"CONFIDENTIAL_KINDS":      {"vaults", "Vault.example.com,/"},
+	"METRIC_PREFIX":           {"1_", "shop-"},
 }
 
 // binDir is the folder of the binaries, which are built, once for all tests.

@@ -98,13 +98,13 @@ func newPreflight(c *Client) *preflight {
 // check returns an error if an operation cannot be sent, and whether it depends on one of those before, so that it cannot be tried yet. If it can
 // be, a missing permission counts only if the dry run fails, too: an object that exists is not created.
 func (p *preflight) check(ctx context.Context, op Operation) (dependent bool, denied, _ error) {
-	call := &call{Client: &p.Client, op: op}
+	call, before := &call{Client: &p.Client, op: op}, p.effects
+	p.effects = append(p.effects, effect{takesLong: op.Type.Deletes() || op.Wait > 0})
 	err := call.prepare()
 	if err == nil {
 		err = call.retry(ctx, call.resolve)
 	}
-	before := p.effects
-	p.effects = append(p.effects, effect{Ref: call.op.Ref, takesLong: op.Type.Deletes() || op.Wait > 0})
+	p.effects[len(before)].Ref = call.op.Ref
 	switch {
 	case ClassOf(err) == KindUnknown && op.IgnoreUnknownKind, before.explaining(call.op, err) != nil:
 		return true, nil, nil

@@ -29,7 +29,7 @@ type settings struct {
 
 	ConfidentialKinds confidential.Kinds `envconfig:"CONFIDENTIAL_KINDS" desc:"kinds whose values are masked as those of Secrets, such as Vault.example.com, separated by commas"`
 
-	MetricPrefix string `envconfig:"METRIC_PREFIX" desc:"text with which the names of the metrics of hooks begin, such as shop_"`
+	MetricPrefix hook.MetricPrefix `envconfig:"METRIC_PREFIX" desc:"text with which the names of the metrics of hooks begin, such as shop_"`
 
 	Data string `envconfig:"KO_DATA_PATH" default:"kodata" desc:"folder whose subfolder hooks has the hooks; ko sets it"`
 }

@@ -175,8 +175,8 @@ func TestOperation_WrongCall_SaysWhatIsValid(t *testing.T) {
 func TestOptions_MetricPrefixIsNoName_IsRejected(t *testing.T) {
 	h := Func("h", Bindings{OnStartup: new(1)}, nil)
 	for prefix, valid := range map[string]bool{"": true, "shop_": true, "shop": true, "1": false, "shop-": false, "a b": false} {
-		_, err := NewController(Options{MetricPrefix: prefix}, h)
-		_, errOfReviews := Reviews(Options{MetricPrefix: prefix}, h)
+		_, err := NewController(Options{MetricPrefix: MetricPrefix(prefix)}, h)
+		_, errOfReviews := Reviews(Options{MetricPrefix: MetricPrefix(prefix)}, h)
 		for _, err := range []error{err, errOfReviews} {
 			if (err == nil) != valid || err != nil && !strings.Contains(err.Error(), "MetricPrefix: ") {
 				t.Errorf("%q: %v", prefix, err)

@@ -52,7 +52,7 @@ type Options struct {
 	// Deletions bounds how long a plan waits for an object that is being deleted before that is a failure, 5m by default.
 	Deletions time.Duration
 	// MetricPrefix begins the names of the metrics of hooks, such as shop_ for shop_hook_runs_total.
-	MetricPrefix string
+	MetricPrefix MetricPrefix
 }
 
 func (o Options) withDefaults() Options {
@@ -85,8 +85,8 @@ func NewController(options Options, hooks ...*Hook) (injection.ControllerConstru
 // completed returns hooks with the defaults of their bindings. The error has every mistake in these, and in the options.
 func (o Options) completed(hooks []*Hook) ([]*Hook, error) {
 	var errs []error
-	if o.MetricPrefix != "" && !metricNames.MatchString(o.MetricPrefix) {
-		errs = append(errs, fmt.Errorf("MetricPrefix: %q must consist of up to 200 letters, digits and underscores, and begin with a letter", o.MetricPrefix))
+	if err := new(MetricPrefix).Decode(string(o.MetricPrefix)); err != nil {
+		errs = append(errs, fmt.Errorf("MetricPrefix: %q %w", o.MetricPrefix, err))
 	}
 	names := map[string]bool{}
 	hooks = slices.Clone(hooks)
@@ -132,7 +132,7 @@ const ownVersions = 20_000
 func newRunner(ctx context.Context, options Options, hooks []*Hook) (*runner, error) {
 	r := &runner{
 		options: options, hooks: hooks, ctx: ctx, recorder: newRecorder(ctx, options.FieldManager), custom: newCustomMetrics(ctx),
-		measured: newInstruments(options.MetricPrefix),
+		measured: newInstruments(string(options.MetricPrefix)),
 		limits:   map[*Hook]*rate.Limiter{}, own: map[*Hook]*lru.Cache{}, previous: map[*Hook]*operations.Report{},
 	}
 	for _, h := range hooks {

@@ -114,7 +114,7 @@ func (x *executable) call(ctx context.Context, run *Run) (file operations.File, 
 		run.held = printed.withhold
 	}
 	if ended == nil && err == nil {
-		err = errors.Join(readResponse(root, run), readMetrics(root, run, x.options.MetricPrefix))
+		err = errors.Join(readResponse(root, run), readMetrics(root, run, string(x.options.MetricPrefix)))
 	}
 	return file, errors.Join(ended, err)
 }

@@ -111,3 +111,15 @@ func (i *instruments) measureReview(r *Review, response *admissionv1.AdmissionRe
 	i.reviews.Add(context.Background(), 1, attributes)
 	i.reviewDuration.Record(context.Background(), took.Seconds(), attributes)
 }
+
+// MetricPrefix begins the names of metrics.
+type MetricPrefix string
+
+// Decode implements envconfig.Decoder.
+func (p *MetricPrefix) Decode(value string) error {
+	if value != "" && !metricNames.MatchString(value) {
+		return errors.New("must be up to 200 letters, digits and underscores, and begin with a letter")
+	}
+	*p = MetricPrefix(value)
+	return nil
+}

@@ -58,7 +58,7 @@ func Reviews(options Options, hooks ...*Hook) (all []*Review, err error) {
 	if err != nil {
 		return nil, err
 	}
-	measured := newInstruments(options.MetricPrefix)
+	measured := newInstruments(string(options.MetricPrefix))
 	hookOf := map[string]string{}
 	add := func(h *Hook, kind ContextType, bindings []Admission) {
 		for i := range bindings {

@@ -93,6 +93,7 @@ func TestWrite_AnyAnswer_IsExecutedOnceOrReported(t *testing.T) {
 	s := newScene(t)
 	transport := &answering{}
 	config := rest.CopyConfig(s.config)
+	config.QPS = -1
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		transport.next = next
 		return transport
@@ -103,8 +104,7 @@ func TestWrite_AnyAnswer_IsExecutedOnceOrReported(t *testing.T) {
 	}
 	for i := range 40 * len(answerCodes) {
 		id, name := []string{"", "id"}[i%2], fmt.Sprintf("w%d", i)
-		s.create("Widget", name)
-		s.patch(widgets, name, `{"spec":{"list":["a"]}}`)
+		s.env.Apply(t, s.ns, `{apiVersion: `+group+`/v1, kind: Widget, metadata: {name: `+name+`}, spec: {list: [a]}}`)
 		op := s.appending(name, id)[i/2%5]
 		transport.code, transport.executed = answerCodes[i/40], i/10%4 != 0
 		transport.retryAfter, transport.keepsHead = i/10%4 != 1, i/10%4 == 3

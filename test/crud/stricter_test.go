@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mallard-dev/mallard/crud"
@@ -150,6 +151,17 @@ func (s *scene) arrange(plan string) (operations []crud.Operation) {
 	before, after, _ := strings.Cut(strings.ReplaceAll(plan, "$NS", s.ns), "===\n")
 	if strings.TrimSpace(before) != "" {
 		s.env.Apply(s.T, s.ns, before)
+	}
+	if strings.Contains(before, "count/services") {
+		// A quota has no effect until its controller has counted and the API server has received the number.
+		harness.Eventually(s.T, "the quota is in force", func(ctx context.Context) error {
+			service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "tried"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
+			_, err := s.env.Kube.CoreV1().Services(s.ns).Create(ctx, service, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+			if !apierrors.IsForbidden(err) {
+				return fmt.Errorf("a Service is not rejected: %w", err)
+			}
+			return nil
+		})
 	}
 	if strings.Contains(after, "$PORT") {
 		ports := field(s, s.get(corev1.SchemeGroupVersion.WithResource("services"), "before"), "spec", "ports").([]any)

@@ -49,7 +49,7 @@ const (
 	createNamed     = `{operationType: Create, spec: {apiVersion: v1, kind: ConfigMap, metadata: {name: named}}}`
 	createRole      = `{operationType: Create, spec: {apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {generateName: r-}}}`
 	mergePresent    = `{operationType: MergePatch, kind: ConfigMap, name: present, spec: {data: {merged: "1"}}}`
-	increment       = `{operationType: JQPatch, kind: ConfigMap, name: present, spec: '.data.n |= (tonumber + 1 | tostring)'}`
+	increment       = `{operationType: JQPatch, kind: ConfigMap, name: present, spec: '.data.count |= (tonumber + 1 | tostring)'}`
 	moveValue       = `{operationType: JSONPatch, kind: ConfigMap, name: present, spec: [{op: move, from: /data/a, path: /data/b}]}`
 	appendRule      = `{operationType: JSONPatch, kind: Role, name: rules, spec: [{op: add, path: /rules/-, value: {apiGroups: [""], resources: [pods], verbs: [get]}}]}`
 	removeRule      = `{operationType: JSONPatch, kind: Role, name: rules, spec: [{op: remove, path: /rules/0}]}`
@@ -167,7 +167,7 @@ func newKilledScene(t *testing.T, plan int) *killedScene {
 	env.Apply(t, s.ns, `
 {apiVersion: v1, kind: ConfigMap, metadata: {name: trigger}}
 ---
-{apiVersion: v1, kind: ConfigMap, metadata: {name: present}, data: {n: "1", a: "1"}}
+{apiVersion: v1, kind: ConfigMap, metadata: {name: present}, data: {count: "1", a: "1"}}
 ---
 {apiVersion: v1, kind: ConfigMap, metadata: {name: first}}
 ---

@@ -93,6 +93,7 @@ func bind(source, target string, readOnly bool) error {
 	}
 	// In a user namespace these flags of the file system must not be dropped.
 	kept := uintptr(info.Flags) & (unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC | unix.MS_NOATIME | unix.MS_NODIRATIME) //nolint:gosec // flags
+
 	return unix.Mount("", target, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|kept, "") //nolint:wrapcheck // wrapped by Prepare
 }
 
