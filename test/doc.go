@@ -52,6 +52,7 @@ SPDX-License-Identifier: Apache-2.0
 //	config              yes         -         the ConfigMaps of the operator change, and every object follows
 //	conversion          -           yes       the webhook stops
 //	costs               -           yes       requests of all clients are counted; the controller restarts
+//	crud                -           yes       an aggregated API is broken, so that the deletion of namespaces stops
 //	docs                -           yes       commands of the documents stop processes and use images
 //	faults              -           yes       requests fail, processes are killed, the directory is deleted
 //	fork                -           yes       a fork runs from its images

@@ -153,6 +153,12 @@ func TestT17_EnsureDeleted_Policies_DecideAboutOwnedObjects(t *testing.T) {
 	}
 	family("background")
 	s.run(crud.EnsureDeletedInBackground(s.ref("ConfigMap", "background")), crud.Deleted)
+	harness.Eventually(t, "the object that it owned is deleted", func(context.Context) error {
+		if s.get(configMaps, "background-child").GetDeletionTimestamp() == nil {
+			return errors.New("it is not")
+		}
+		return nil
+	})
 
 	family("foreground")
 	op := crud.EnsureDeleted(s.ref("ConfigMap", "foreground"))

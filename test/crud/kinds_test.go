@@ -6,10 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package crud
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"github.com/mallard-dev/mallard/crud"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
 func TestT32_Kind_WithoutAPIVersion_IsFoundOrExplained(t *testing.T) {
@@ -84,4 +86,30 @@ func TestOperation_Malformed_NamesTheField(t *testing.T) {
 		}
 	}
 	s.expectSent(0, 0)
+}
+
+// Another client defines the kind after the client has listed the kinds.
+func TestT32_Kind_DefinedByAnotherClient_IsFoundByDiscovery(t *testing.T) {
+	s := newScene(t)
+	s.fails(crud.EnsureDeleted(s.ref("Fresh", "a")), crud.KindUnknown)
+	s.env.Define(t, `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: freshes.fresh.example.com}
+spec:
+  group: fresh.example.com
+  scope: Namespaced
+  names: {kind: Fresh, plural: freshes}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+`)
+	listed := s.proxy.Count(func(r harness.Request) bool { return r.Resource == "" && strings.HasPrefix(r.Path, "/apis") })
+	harness.Eventually(t, "the client, which lists the kinds at most once a second, finds the kind", func(ctx context.Context) error {
+		_, err := s.client.Run(ctx, crud.EnsureDeleted(s.ref("Fresh", "a")))
+		return err
+	})
+	before := listed()
+	s.run(crud.EnsureDeleted(s.ref("Fresh", "a")), crud.AlreadyAbsent)
+	if n := listed(); before == 0 || n != before {
+		t.Errorf("the kinds were listed in %d requests, and in %d when they were known", before, n-before)
+	}
 }

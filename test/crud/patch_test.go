@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -196,11 +197,10 @@ func TestT25_JQPatch_AnswerIsLost_AppendsOnce(t *testing.T) {
 }
 
 func TestT26_FilterPatch_Concurrent_LosesNoChange(t *testing.T) {
-	s := newScene(t, func(options *crud.Options) {
-		options.Backoff = crud.DefaultBackoff
-		options.Backoff.Steps = 100
-	})
+	s := newScene(t)
 	s.run(crud.Create(s.configMap("a", map[string]string{"n": "0"})), crud.Created)
+	retried := []attribute.KeyValue{attribute.String("operation", "FilterPatch"), attribute.String("reason", "conflict")}
+	before, _ := counted(t, "object.operation.retries", retried...)
 	const writers = 20
 	var group sync.WaitGroup
 	attempts := make([]int, writers)
@@ -219,6 +219,14 @@ func TestT26_FilterPatch_Concurrent_LosesNoChange(t *testing.T) {
 	group.Wait()
 	if n := field(t, s.get(configMaps, "a"), "data", "n"); n != strconv.Itoa(writers) {
 		t.Errorf("%d writers counted to %v after %v attempts", writers, n, attempts)
+	}
+	conflicts := -writers // since each has a first attempt
+	for _, n := range attempts {
+		conflicts += n
+	}
+	// Other tests may retry concurrently.
+	if after, _ := counted(t, "object.operation.retries", retried...); conflicts == 0 || after-before < int64(conflicts) {
+		t.Errorf("%d attempts were counted after the first, want %d", after-before, conflicts)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/operations"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
 // parse reads an operation file.
@@ -62,6 +63,7 @@ func TestT35_Plan_OneOperationCannotSucceed_NothingIsExecuted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.denyNamed(t, "denied")
 	for name, tc := range map[string]struct {
 		client *crud.Client
 		op     string
@@ -76,6 +78,10 @@ func TestT35_Plan_OneOperationCannotSucceed_NothingIsExecuted(t *testing.T) {
 		"rejected by dry run": {
 			s.client, "{operationType: Create, spec: {apiVersion: v1, kind: Service, metadata: {namespace: $NS, name: A_B}, spec: {ports: [{port: 80}]}}}",
 			[]string{"operation 4", "Invalid", "metadata.name", "nothing was executed; preflight: off skips this check"},
+		},
+		"denied by admission": {
+			s.client, "{operationType: Create, spec: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: $NS, name: denied}}}",
+			[]string{"operation 4", "ValidatingAdmissionPolicy", "not this name"},
 		},
 		"absent object": {
 			s.client, "{operationType: MergePatch, kind: ConfigMap, namespace: $NS, name: absent, spec: {data: {k: \"1\"}}}",
@@ -101,6 +107,36 @@ func TestT35_Plan_OneOperationCannotSucceed_NothingIsExecuted(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "operation 4") {
 		t.Errorf("a jq program that does not compile: %v", err)
 	}
+}
+
+// denyNamed denies ConfigMaps of a name in the namespace.
+func (s *scene) denyNamed(t *testing.T, name string) {
+	t.Helper()
+	s.env.Define(t, strings.NewReplacer("$NS", s.ns, "$NAME", name).Replace(`
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: $NS-$NAME}
+spec:
+  matchConstraints:
+    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: $NS}}
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
+  validations: [{expression: "object.metadata.name != '$NAME'", message: not this name}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: $NS-$NAME}
+spec: {policyName: $NS-$NAME, validationActions: [Deny]}
+`))
+	trying, err := crud.New(s.config, crud.Options{FieldManager: "crud-test", DryRun: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, "the policy denies", func(ctx context.Context) error {
+		if _, err := trying.Run(ctx, crud.Create(s.configMap(name, nil))); err == nil || !strings.Contains(err.Error(), "not this name") {
+			return fmt.Errorf("the error is %w", err)
+		}
+		return nil
+	})
 }
 
 // account creates a service account with permissions in the namespace, and returns its user name.

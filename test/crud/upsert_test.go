@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
@@ -239,6 +240,20 @@ func TestT10_CreateOrUpdate_Terminating_IsNoSuccess(t *testing.T) {
 	s.run(crud.CreateOrUpdate(desired), crud.Unchanged)
 }
 
+func TestT10_CreateIfNotExists_Terminating_CreatesOnceTheFinalizerIsRemoved(t *testing.T) {
+	s := newScene(t)
+	op := crud.CreateIfNotExists(s.configMap("a", map[string]string{"k": "1"}))
+	created := s.run(op, crud.Created).Object
+	s.patch(configMaps, "a", `{"metadata":{"finalizers":["example.com/theirs"]}}`)
+	s.remove("a")
+	s.fails(op, crud.Terminating)
+	s.patch(configMaps, "a", `{"metadata":{"finalizers":null}}`)
+	if again := s.run(op, crud.Created).Object; again.GetUID() == created.GetUID() {
+		t.Errorf("the UID is that of the object that was deleted: %s", again.GetUID())
+	}
+	s.run(op, crud.Unchanged)
+}
+
 func TestT11_CreateOrUpdate_ImmutableField_FailsOrRecreates(t *testing.T) {
 	s := newScene(t)
 	desired := func(value string) crud.Operation {
@@ -259,6 +274,37 @@ func TestT11_CreateOrUpdate_ImmutableField_FailsOrRecreates(t *testing.T) {
 	after := s.run(op, crud.Replaced).Object
 	if after.GetUID() == before.GetUID() || field(t, after, "data", "k") != "2" {
 		t.Errorf("the object was not replaced: %v", after.Object)
+	}
+}
+
+// Another client replaces the object after it was read. The new object is not the one that the operation replaces, so that it stays.
+func TestT11_CreateOrUpdate_Recreate_DeletesOnlyTheObjectThatItRead(t *testing.T) {
+	s := newScene(t)
+	configMap := s.configMap("a", map[string]string{"k": "1"})
+	configMap.Immutable = new(true)
+	read := s.run(crud.Create(configMap), crud.Created).Object
+	configMap.Data = map[string]string{"k": "2"}
+	op := crud.CreateOrUpdate(configMap)
+	op.OnImmutable, op.Wait = crud.Recreate, harness.Deadline
+
+	bodies := make(chan string, 1)
+	config := rest.CopyConfig(s.config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return deletions{next, bodies} })
+	var err error
+	if s.client, err = crud.New(config, crud.Options{FieldManager: "crud-test"}); err != nil {
+		t.Fatal(err)
+	}
+	held := s.proxy.Hold(harness.Matching("delete", "configmaps").And(harness.InNamespace(s.ns)))
+	done := s.begin(op)
+	held.Wait(t)
+	second := s.recreate("a")
+	held.Release()
+	after := <-done
+	if want := fmt.Sprintf(`"preconditions":{"uid":%q`, read.GetUID()); !strings.Contains(<-bodies, want) {
+		t.Errorf("the deletion lacks %s", want)
+	}
+	if after.err != nil || after.result.Outcome != crud.Updated || after.result.Object.GetUID() != second {
+		t.Errorf("the object of the other client was not updated: %v, %v", after.result.Outcome, after.err)
 	}
 }
 
