@@ -8,12 +8,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/hook"
@@ -27,39 +24,39 @@ var copied = []string{"app.kubernetes.io/name", "app.kubernetes.io/component", "
 // labelsOfServices returns a hook that keeps labels of AddressableServices as those of their Services, so that a selector finds both.
 // It considers objects with the label samples.knative.dev/addressable=true, which the hook addressableservices.sh sets, too.
 func labelsOfServices() *hook.Hook {
-	ours := &metav1.LabelSelector{MatchLabels: map[string]string{"samples.knative.dev/addressable": "true"}}
 	// Each run has the objects of both bindings. The jq programs keep changes of a status from causing one.
-	return hook.Func("addressableservice-labels", hook.Bindings{Kubernetes: []hook.Kubernetes{{
-		Common:     hook.Common{Name: "services", Group: "labels"},
-		APIVersion: "v1", Kind: "Service", LabelSelector: ours, JQFilter: ".metadata.labels",
-	}, {
-		Common:     hook.Common{Name: "addressableservices", Group: "labels"},
-		APIVersion: "samples.knative.dev/v1", Kind: "AddressableService", LabelSelector: ours, JQFilter: "[.metadata.labels, .spec.ref]",
-	}}}, copyLabels)
+	binding := func(name, apiVersion, kind, jqFilter string) hook.Kubernetes {
+		return hook.Kubernetes{
+			Common: hook.Common{Name: name, Group: "labels"}, APIVersion: apiVersion, Kind: kind, JQFilter: jqFilter,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"samples.knative.dev/addressable": "true"}},
+		}
+	}
+	return hook.Func("addressableservice-labels", hook.Bindings{Kubernetes: []hook.Kubernetes{
+		binding("services", "v1", "Service", ".metadata.labels"),
+		binding("addressableservices", "samples.knative.dev/v1", "AddressableService", "[.metadata.labels, .spec.ref]"),
+	}}, copyLabels)
 }
 
 func copyLabels(_ context.Context, run *hook.Run) error {
-	labels := map[types.NamespacedName]map[string]string{}
-	for service, err := range hook.As[corev1.Service](run.Snapshots("services")) {
-		if err != nil {
-			return err
-		}
-		maps.DeleteFunc(service.Labels, func(key, _ string) bool { return !slices.Contains(copied, key) })
-		labels[types.NamespacedName{Namespace: service.Namespace, Name: service.Name}] = service.Labels
+	labels := map[string]map[string]string{}
+	for service := range run.Snapshots("services") {
+		labels[service.GetNamespace()+"/"+service.GetName()] = service.GetLabels()
 	}
 	for as, err := range hook.As[v1.AddressableService](run.Snapshots("addressableservices")) {
 		if err != nil {
 			return err
 		}
 		ref := as.Spec.Ref
-		desired := labels[types.NamespacedName{Namespace: cmp.Or(ref.Namespace, as.Namespace), Name: ref.Name}]
-		differs := func(key string) bool { value, has := desired[key]; return has && as.Labels[key] != value }
-		if ref.APIVersion != "v1" || ref.Kind != "Service" || !slices.ContainsFunc(copied, differs) {
+		desired := labels[cmp.Or(ref.Namespace, as.Namespace)+"/"+ref.Name]
+		differs := slices.DeleteFunc(slices.Clone(copied), func(key string) bool { return desired[key] == "" || desired[key] == as.Labels[key] })
+		if ref.APIVersion != "v1" || ref.Kind != "Service" || len(differs) == 0 {
 			continue
 		}
 		// If the AddressableService has changed since, the hook runs again with its new state.
 		run.Add(crud.FilterPatchOptimistic(as, func(as *v1.AddressableService) error {
-			maps.Copy(as.Labels, desired)
+			for _, key := range differs {
+				as.Labels[key] = desired[key]
+			}
 			return nil
 		}))
 	}

@@ -35,7 +35,8 @@ var operationFields = []fieldType{
 		text(func(d *decoder) *string { return &d.op.APIVersion }),
 	},
 	{"kind", nil, "Kind, or the plural, singular or short name of its resource.", text(func(d *decoder) *string { return &d.op.Kind })},
-	{"namespace", nil, "Namespace of the object. Kinds without namespaces have none.", text(func(d *decoder) *string { return &d.op.Namespace })},
+	{"namespace", nil, "Namespace of the object. Kinds without namespaces have none. Others need one: without it, cmd/crud uses " +
+		"that of its flag or kubeconfig, and a hook fails with ScopeMismatch.", text(func(d *decoder) *string { return &d.op.Namespace })},
 	{"name", nil, "Name of the object.", text(func(d *decoder) *string { return &d.op.Name })},
 	{
 		specField,
