@@ -184,9 +184,9 @@ func checkMetricName(name, prefix string) error {
 	case !metricNames.MatchString(name) || exportedName(name) == "":
 		return fmt.Errorf("name: %q must consist of up to 200 letters, digits and underscores, and begin with a letter", name)
 	}
-	exported := exportedName(name)
+	plain := strings.TrimPrefix(strings.TrimPrefix(exportedName(name), exportedName(prefix)), "_")
 	isPrefix := func(reserved string) bool {
-		return strings.HasPrefix(exported+"_", reserved) || strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(exported, exportedName(prefix)), "_")+"_", reserved)
+		return strings.HasPrefix(exportedName(name)+"_", reserved) || strings.HasPrefix(plain+"_", reserved)
 	}
 	if slices.ContainsFunc(reservedNames, isPrefix) {
 		return fmt.Errorf("name: %s is reserved for metrics of the process: use another name", name)
