@@ -133,6 +133,9 @@ func (p *preflight) try(ctx context.Context, i int, op Operation) error {
 	reads := op.Type == TypeCreateIfNotExists || op.Type == TypeCreateOrUpdate && op.Strategy != Apply
 	call := &call{Client: &p.Client, op: op}
 	if call.foreseen.isForFirst = i == 0 && p.plan != nil && !p.plan.Continue; call.foreseen.isForFirst && !reads {
+		if op.Type == TypeCreate {
+			p.effects[i].outcome = Created // or the plan ends
+		}
 		return nil
 	}
 	if reads && p.isAbsent {
