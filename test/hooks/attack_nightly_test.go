@@ -135,6 +135,7 @@ func attacked(t *testing.T) *scene {
 	data := t.TempDir()
 	env := harness.Own(t, harness.Without("hooks"), harness.WithProxy("hooks"), harness.WithEnv("hooks", "KO_DATA_PATH", data),
 		harness.WithEnv("hooks", "TMPDIR", t.TempDir()), harness.Without("controller"), harness.WithoutWebhooks("webhook"))
+	env.ExpectErrors(t, `"logger":"hooks`)
 	s := &scene{T: t, env: env, ns: env.Namespace(t), hooks: filepath.Join(data, "hooks"), runs: t.TempDir()}
 	if err := os.Mkdir(s.hooks, 0o700); err != nil {
 		t.Fatal(err)
