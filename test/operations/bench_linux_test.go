@@ -42,8 +42,8 @@ func BenchmarkApplyToFirstReady(b *testing.B) {
 		began = time.Now()
 		env.Ko(b, root, "apply", platform, "--sbom=none", "--recursive", "--filename", "config/")
 		env.Kubectl(b, "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
-		// The API server does not call the webhook until the webhook has registered itself, so the sample can be created at any time; but
-		// only a running controller reconciles it.
+		// An object that is created before the webhook has registered itself has no class, so that no controller reconciles it.
+		env.Kubectl(b, "wait", "--for=condition=Available", "deployment", "--all", "--namespace", env.SystemNamespace, "--timeout=60s")
 		env.Kubectl(b, "apply", "--filename", filepath.Join(root, "samples", "100-addressableservice.yaml"))
 		env.Kubectl(b, "wait", "--for=condition=Ready", "asvc/hello", "--timeout=60s")
 		ready += time.Since(began)
