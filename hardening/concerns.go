@@ -7,6 +7,7 @@ package hardening
 
 import (
 	"fmt"
+	"log"
 	"os"
 	"slices"
 	"strings"
@@ -73,8 +74,7 @@ func join(concerns []concern) string {
 func readOff() map[concern]bool {
 	off, err := parseOff(os.Getenv(Variable))
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		log.Fatal(err)
 	}
 	return off
 }

@@ -27,7 +27,7 @@ type process struct {
 	off          map[concern]bool
 	constructors atomic.Int64
 	informers    informers
-	ducks        sync.Map // of duck.InformerFactory to *ducks
+	ducks        sync.Map // of duck.InformerFactory to *factory
 	work         work
 	// failed is set before the context of the process is canceled because a part has failed.
 	failed atomic.Bool

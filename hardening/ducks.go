@@ -85,17 +85,22 @@ func (f *factory) Get(_ context.Context, gvr schema.GroupVersionResource) (cache
 
 // start runs the informer of a resource until the process ends.
 func (f *factory) start(gvr schema.GroupVersionResource) *entry {
-	e := &entry{}
+	e, resource := &entry{}, gvr // only the reflector uses resource
 	inner := cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			list, err := f.typed.Client.Resource(f.served(gvr)).List(ctx, options)
+			list, err := f.typed.Client.Resource(resource).List(ctx, options)
+			if apierrors.IsNotFound(err) {
+				if resource = f.served(gvr); resource != gvr {
+					list, err = f.typed.Client.Resource(resource).List(ctx, options)
+				}
+			}
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			e.err = err
 			return list, err //nolint:wrapcheck // the reflector distinguishes errors by their type
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return f.typed.Client.Resource(f.served(gvr)).Watch(ctx, options) //nolint:wrapcheck // the same
+			return f.typed.Client.Resource(resource).Watch(ctx, options) //nolint:wrapcheck // the same
 		},
 	}, f.typed.Client), &unstructured.Unstructured{}, f.typed.ResyncPeriod, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	if err := inner.SetTransform(f.toDuckType); err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	discoveryfake "k8s.io/client-go/discovery/fake"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
+	clientgotesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/apis/duck"
@@ -48,7 +50,10 @@ func newDucks(t *testing.T, objects ...*unstructured.Unstructured) (upstream, ha
 	kube.Discovery().(*discoveryfake.FakeDiscovery).Resources = []*metav1.APIResourceList{{GroupVersion: "net.example.com/v1", APIResources: []metav1.APIResource{
 		{Name: "topics", Kind: "Topic"}, {Name: "gateways", Kind: "Gateway"},
 	}}}
-	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{topics: "TopicList", gateways: "GatewayList"})
+	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{topics: "TopicList", gateways: "GatewayList", gatewaies: "GatewayList"})
+	client.PrependReactor("*", "gatewaies", func(clientgotesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewNotFound(gatewaies.GroupResource(), "")
+	})
 	for _, o := range objects {
 		resource := map[string]schema.GroupVersionResource{"Topic": topics, "Gateway": gateways}[o.GetKind()]
 		if _, err := client.Resource(resource).Namespace("default").Create(t.Context(), o, metav1.CreateOptions{}); err != nil {

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package hardening
 
 import (
-	"context"
 	"sync/atomic"
 	"time"
 
@@ -27,18 +26,6 @@ type informer struct {
 
 func (p *process) wrap(kind string, inner cache.SharedIndexInformer) *informer {
 	return &informer{SharedIndexInformer: inner, process: p, kind: kind}
-}
-
-// Run implements cache.SharedIndexInformer. It is called after ConfigMaps were read and handlers were added.
-func (i *informer) Run(stop <-chan struct{}) {
-	i.process.running.Store(true)
-	i.SharedIndexInformer.Run(stop)
-}
-
-// RunWithContext implements cache.SharedIndexInformer.
-func (i *informer) RunWithContext(ctx context.Context) {
-	i.process.running.Store(true)
-	i.SharedIndexInformer.RunWithContext(ctx)
 }
 
 // AddEventHandler implements cache.SharedIndexInformer.

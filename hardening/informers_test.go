@@ -65,6 +65,12 @@ func TestInformers_EachKind_IsWrappedAndThereIsNoOther(t *testing.T) {
 			t.Errorf("the informer of %s is a %T", name, i)
 		}
 	}
+	p.running.Store(false)
+	stopped := make(chan struct{})
+	close(stopped)
+	if got[0].Run(stopped); !p.running.Load() {
+		t.Error("the start of the informers is not noticed")
+	}
 	if len(p.informers.list()) != 3 {
 		t.Errorf("%d informers are wrapped, want 3", len(p.informers.list()))
 	}

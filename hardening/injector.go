@@ -9,6 +9,7 @@ import (
 	"context"
 	"flag"
 	"net/http"
+	"sync/atomic"
 
 	"k8s.io/client-go/rest"
 
@@ -42,6 +43,9 @@ func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (contex
 	}
 	i.RegisterDuck(p.rehearsal(i.Interface, i.GetInformerFactories()))
 	ctx, informers := i.Interface.SetupInformers(ctx, cfg)
+	if len(informers) > 0 {
+		informers[0] = starting{informers[0], &p.running}
+	}
 	go p.informers.reportUnsynced(ctx)
 	if !p.off[probes] {
 		ctx = p.withProbes(ctx, signal)
@@ -50,6 +54,19 @@ func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (contex
 		ctx = withQuietRequests(ctx)
 	}
 	return ctx, informers
+}
+
+// starting is the first informer of a process. Those of SetupInformers start together, after ConfigMaps were read and handlers were added.
+type starting struct {
+	controller.Informer
+
+	running *atomic.Bool
+}
+
+// Run implements controller.Informer.
+func (s starting) Run(stop <-chan struct{}) {
+	s.running.Store(true)
+	s.Informer.Run(stop)
 }
 
 // removeDefaultLimit lifts the limit of requests that sharedmain and package injection set unless the main or the user chooses one: 5 per second and constructor, with

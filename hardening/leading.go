@@ -53,6 +53,9 @@ func (l leaderAware) Promote(bucket reconciler.Bucket, enqueue func(reconciler.B
 // Demote implements reconciler.LeaderAware. client-go calls it without Promote, too.
 func (l leaderAware) Demote(bucket reconciler.Bucket) {
 	l.LeaderAware.Demote(bucket)
+	if l.hardened.process.off[stopping] {
+		return
+	}
 	r := &l.hardened.running
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -192,3 +192,21 @@ type bucketOf string
 
 func (bucketOf) Name() string                        { return "bucket" }
 func (b bucketOf) Has(key types.NamespacedName) bool { return key.Namespace == string(b) }
+
+func TestLeading_StoppingOff_LeavesReconciliationsAsUpstreamDoes(t *testing.T) {
+	p, _ := newProcess(t, stopping)
+	impl := construct(t, p, func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+		var impl *controller.Impl
+		impl = newImpl(ctx, struct {
+			reconcileFunc
+			*aware
+		}{func(ctx context.Context, _ string) error {
+			impl.Reconciler.(reconciler.LeaderAware).Demote(bucketOf("default"))
+			return ctx.Err()
+		}, &aware{}})
+		return impl
+	})
+	if err := impl.Reconciler.Reconcile(t.Context(), "default/a"); err != nil {
+		t.Errorf("the reconciliation of a lost key ended with %v", err)
+	}
+}

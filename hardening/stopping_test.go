@@ -45,7 +45,7 @@ func TestStop_ReconciliationHangs_TheProcessEndsWithinTheLimit(t *testing.T) {
 		ctx := w.detach(signal)
 		w.begin()
 		terminate()
-		time.Sleep(drainLimit)
+		time.Sleep(drainLimit) // of the bubble's clock
 		synctest.Wait()
 		if ctx.Err() == nil {
 			t.Errorf("the process has not ended %v after SIGTERM", drainLimit)

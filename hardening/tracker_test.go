@@ -32,7 +32,7 @@ func referenceTo(name string) tracker.Reference {
 	return tracker.Reference{APIVersion: "v1", Kind: "Service", Namespace: "default", Name: name}
 }
 
-// tracker of the object one, whose passes name references.
+// pass is a reconciliation of the object one that names references.
 func pass(t *testing.T, tr *tracking, err error, references ...tracker.Reference) {
 	t.Helper()
 	object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: one.Namespace, Name: one.Name}}
