@@ -65,12 +65,13 @@ func (b *backOff) wait(object types.NamespacedName) time.Duration {
 	return 0
 }
 
-// result returns the result for the queue, and whether a failure has to be logged.
+// result returns the result for the queue, and whether a failure has to be logged. A requeue that wraps another error is a failure, too.
 func (b *backOff) result(object types.NamespacedName, err error) (event error, failed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	requeue, _ := controller.IsRequeueKey(err)
-	if err == nil || requeue || controller.IsSkipKey(err) || controller.IsPermanentError(err) {
+	if _, wraps := err.(interface{ Unwrap() []error }); err == nil || requeue && !wraps || //nolint:errorlint // the outermost error
+		controller.IsSkipKey(err) || controller.IsPermanentError(err) {
 		b.remove(object)
 		return err, false
 	}
@@ -93,7 +94,8 @@ func (b *backOff) result(object types.NamespacedName, err error) (event error, f
 		}
 	}
 	b.notBefore[object] = now.Add(min(delay, firstDelay))
-	return fmt.Errorf("%w; %w", err, controller.NewRequeueAfter(delay)), !expected(err)
+	// The requeue is the first of the two: the error may wrap another one.
+	return fmt.Errorf("%w; %w", controller.NewRequeueAfter(delay), err), !expected(err)
 }
 
 // isRejection reports whether the API server rejected a request because of its content or its sender.

@@ -59,14 +59,15 @@ func TestBackoff_Results_AreRepeatedAndLoggedAsTheirKind(t *testing.T) {
 		delay  time.Duration // 0 if the result is passed on
 		failed bool
 	}{
-		"Success":    {},
-		"Skip":       {err: controller.NewSkipKey("default/one")},
-		"Requeue":    {err: controller.NewRequeueAfter(time.Minute), delay: time.Minute},
-		"Permanent":  {err: controller.NewPermanentError(errors.New("never"))},
-		"Conflict":   {err: errConflict, delay: conflictDelay},
-		"RetryAfter": {err: apierrors.NewTooManyRequests("busy", 7), delay: 7 * time.Second, failed: true},
-		"Gone":       {err: apierrors.NewNotFound(configMaps, "one"), delay: firstDelay},
-		"Failure":    {err: errors.New("down"), delay: firstDelay, failed: true},
+		"Success":       {},
+		"Skip":          {err: controller.NewSkipKey("default/one")},
+		"Requeue":       {err: controller.NewRequeueAfter(time.Minute), delay: time.Minute},
+		"FailedRequeue": {err: fmt.Errorf("%w; %w", errors.New("down"), controller.NewRequeueAfter(time.Minute)), delay: firstDelay, failed: true},
+		"Permanent":     {err: controller.NewPermanentError(errors.New("never"))},
+		"Conflict":      {err: errConflict, delay: conflictDelay},
+		"RetryAfter":    {err: apierrors.NewTooManyRequests("busy", 7), delay: 7 * time.Second, failed: true},
+		"Gone":          {err: apierrors.NewNotFound(configMaps, "one"), delay: firstDelay},
+		"Failure":       {err: errors.New("down"), delay: firstDelay, failed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, _ := newTestBackoff()

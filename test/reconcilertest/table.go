@@ -106,7 +106,8 @@ func Ends[W any](check func(W, error) string) []PostCondition {
 
 // Retried checks that an error is retried with back-off, and contains all parts. It returns the expectation that is not met, or "".
 func Retried(err error, parts ...string) string {
-	if requeue, _ := controller.IsRequeueKey(err); requeue && !failures.IsRetry(err) || controller.IsPermanentError(err) {
+	_, isWrapped := err.(interface{ Unwrap() []error }) //nolint:errorlint // a bare requeue is no failure
+	if requeue, _ := controller.IsRequeueKey(err); requeue && !isWrapped && !failures.IsRetry(err) || controller.IsPermanentError(err) {
 		return "an error that is retried with back-off"
 	}
 	for _, part := range parts {
