@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package failures is how the reconcilers of this repository end a reconciliation that did not reach the desired state.
+// Package failures ends reconciliations that did not reach the desired state.
 //
 // Steps return a *[Failure] instead of an error, because most of them need no retry: a missing target is reported in a condition, and
 // when it is created, the tracker enqueues the object. Each kind defines its own reasons, marks its conditions, and frames ReconcileKind and
@@ -21,6 +21,6 @@ SPDX-License-Identifier: Apache-2.0
 //	a request failed                   reason, message    with back-off, or after RetryDelay
 //	  conflict, canceled               unchanged          the same
 //
-// The generated reconciler logs a returned error and records an event InternalError each time. An error that also asks for a requeue is
+// The generated reconciler logs a returned error and records an event InternalError each time. An error that also wraps a requeue is
 // returned as it is: the transition of the condition is the event.
 package failures

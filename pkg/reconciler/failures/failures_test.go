@@ -110,7 +110,7 @@ func TestBegin_Failures_DecideTheResult(t *testing.T) {
 		requeue time.Duration
 	}{
 		"None":           {steps: []*Failure{nil, nil}},
-		"Watched":        {steps: []*Failure{Newf("Gone", "it is gone")}},
+		"Watched":        {steps: []*Failure{Newf("Gone", "it does not exist")}},
 		"Recheck":        {steps: []*Failure{{Recheck: time.Minute}, {Recheck: time.Second}, nil}, requeue: time.Second},
 		"Request":        {steps: []*Failure{nil, Failed("Down", errDown)}, err: errDown, requeue: RetryDelay},
 		"RequestRecheck": {steps: []*Failure{{Recheck: time.Second}, Failed("Down", errDown), Failed("Late", context.Canceled)}, err: errDown, requeue: RetryDelay},
@@ -141,7 +141,7 @@ func TestBegin_SameReasonWithAnotherText_KeepsTheMessageForFiveMinutes(t *testin
 			was.LastTransitionTime = apis.VolatileTime{Inner: metav1.NewTime(time.Now().Add(-tc.age))}
 			obj := &duckv1.KResource{ObjectMeta: metav1.ObjectMeta{Generation: tc.generation}, Status: duckv1.Status{ObservedGeneration: 1, Conditions: duckv1.Conditions{was}}}
 			end := Begin(obj, reported)
-			failure := Failed(tc.reason, fmt.Errorf("port %d refused", 4711))
+			failure := Failed(tc.reason, fmt.Errorf("port %d is closed", 4711))
 			obj.Status.Conditions[0].Reason, obj.Status.Conditions[0].Message = failure.Reason, failure.Message
 			obj.Status.Conditions[0].LastTransitionTime = apis.VolatileTime{Inner: metav1.Now()}
 			_ = end(controller.WithEventRecorder(t.Context(), record.NewFakeRecorder(1)), failure)
@@ -155,7 +155,7 @@ func TestBegin_SameReasonWithAnotherText_KeepsTheMessageForFiveMinutes(t *testin
 func TestFailure_Marked_IsAboutTheCluster(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "services"}, "a", errors.New("changed"))
 	for want, all := range map[bool][]*Failure{
-		true:  {Newf("Gone", "it is gone"), Failed("Down", errors.New("down"))},
+		true:  {Newf("Gone", "it does not exist"), Failed("Down", errors.New("down"))},
 		false: {nil, Failed("Down", fmt.Errorf("updating: %w", conflict)), Failed("Down", context.Canceled)},
 	} {
 		for _, f := range all {
