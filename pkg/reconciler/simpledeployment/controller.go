@@ -8,45 +8,40 @@ package simpledeployment
 import (
 	"context"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
-	coreinformers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
+	podinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/pod/filtered"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 
-	"github.com/mallard-dev/mallard/observe"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	simpledeploymentinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1alpha1/simpledeployment"
 	simpledeploymentreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1alpha1/simpledeployment"
 )
 
-// The sources of the reconciler. Of Pods only those with the label are watched.
-var (
-	simpleDeployments = observe.Injected[*v1alpha1.SimpleDeployment](simpledeploymentinformer.Get, observe.Transform(observe.DropManagedFields))
-	pods              = observe.Selected[*corev1.Pod](kubeclient.Get, coreinformers.NewFilteredPodInformer, observe.Labels(samples.PodOwnerUIDLabelKey),
-		observe.Index(podsByOwner, ownerOf), observe.Transform(keepWhatIsRead))
-)
-
-// NewController wires the reconciler with its sources. The process calls it once, before any informer runs.
+// NewController returns the controller of SimpleDeployments. Of Pods only those with the label are watched, so main passes the selector:
+//
+//	ctx = filteredFactory.WithSelectors(ctx, samples.PodOwnerUIDLabelKey)
 func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	r := newReconciler(kubeclient.Get(ctx), clock.RealClock{}, pods.Lister(ctx))
-	impl := simpledeploymentreconciler.NewImpl(ctx, r)
-	if err := observe.NewTriggers("SimpleDeployment").Wire(ctx, impl, observe.Guards{Expectations: r.expectations, Failures: r.failures},
-		observe.For(simpleDeployments),
-		observe.When(simpleDeployments, func(e observe.Event[*v1alpha1.SimpleDeployment]) []types.NamespacedName {
-			if e.Type == observe.Deleted {
-				r.memories.forget(e.Object.UID)
-			}
-			return nil
-		}),
-		observe.Owns(pods, &v1alpha1.SimpleDeployment{}),
-	); err != nil {
-		logging.FromContext(ctx).Fatalw("Wiring the reconciler failed", "error", err)
+	simpleDeployments, pods := simpledeploymentinformer.Get(ctx), podinformer.Get(ctx, samples.PodOwnerUIDLabelKey)
+	if err := pods.Informer().AddIndexers(cache.Indexers{podsByOwner: ownerOf}); err != nil {
+		logging.FromContext(ctx).Fatalw("Indexing Pods by their owner failed", "error", err)
 	}
+
+	r := &Reconciler{kube: kubeclient.Get(ctx), pods: pods.Informer().GetIndexer(), clock: clock.RealClock{}}
+	impl := simpledeploymentreconciler.NewImpl(ctx, r)
+
+	simpleDeployments.Informer().AddEventHandler(controller.HandleAll(impl.Enqueue)) //nolint:errcheck // as upstream: it fails only once the informer has stopped
+
+	// A Pod that changes, loses its controller or is deleted concerns its controller.
+	pods.Informer().AddEventHandler(cache.FilteringResourceEventHandler{ //nolint:errcheck // as above
+		FilterFunc: controller.FilterController(&v1alpha1.SimpleDeployment{}),
+		Handler:    controller.HandleAll(impl.EnqueueControllerOf),
+	})
+
 	return impl
 }

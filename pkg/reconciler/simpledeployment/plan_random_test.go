@@ -22,7 +22,7 @@ type simulation struct {
 	*rand.Rand
 
 	replicas int
-	pods     []pod
+	pods     []*pod
 	now      time.Time
 	made     int
 }
@@ -46,10 +46,10 @@ func TestPlan_RandomStates_KeepsTheBoundsAndConverges(t *testing.T) {
 func newSimulation(r *rand.Rand) *simulation {
 	s := &simulation{Rand: r, replicas: r.Intn(7), now: epoch}
 	for slot := range r.Intn(10) {
-		s.pods = append(s.pods, pod{
-			name: strconv.Itoa(slot), uid: types.UID(strconv.Itoa(slot)), slot: slot,
+		s.pods = append(s.pods, &pod{
+			name: nameOf(object(0), slot), uid: types.UID(strconv.Itoa(slot)),
 			class: class(r.Intn(3)), current: r.Intn(2) == 0, ready: r.Intn(2) == 0,
-			created: epoch.Add(-time.Duration(r.Intn(20)) * time.Second), ending: ending{first: epoch.Add(-time.Duration(r.Intn(20)) * time.Second)},
+			created: epoch.Add(-time.Duration(r.Intn(20)) * time.Second), ended: epoch.Add(-time.Duration(r.Intn(20)) * time.Second),
 		})
 	}
 	return s
@@ -63,12 +63,11 @@ func (s *simulation) happens() {
 		s.replicas = s.Intn(7)
 	case 1:
 		// Another image.
-		for i := range s.pods {
-			s.pods[i].current = false
+		for _, pod := range s.pods {
+			pod.current = false
 		}
 	}
-	for i := range s.pods {
-		pod := &s.pods[i]
+	for _, pod := range s.pods {
 		if pod.class != active {
 			continue
 		}
@@ -76,9 +75,9 @@ func (s *simulation) happens() {
 		case 0, 1, 2:
 			pod.ready = false
 		case 3, 4, 5:
-			pod.class, pod.ending.first = finished, s.now
+			pod.class, pod.ended = finished, s.now
 		case 6, 7:
-			pod.class = terminating
+			pod.class, pod.ended = terminating, s.now
 		default:
 			pod.ready = pod.ready || s.Intn(3) == 0
 		}
@@ -88,7 +87,7 @@ func (s *simulation) happens() {
 
 // end lets terminating Pods go.
 func (s *simulation) end(goes func() bool) {
-	var left []pod
+	var left []*pod
 	for _, pod := range s.pods {
 		if pod.class != terminating || !goes() {
 			left = append(left, pod)
@@ -110,34 +109,28 @@ func (s *simulation) carryOut(t *testing.T) (steps int) {
 		if steps++; steps == stop {
 			return steps
 		}
-		for i := range s.pods {
-			if s.pods[i].uid == victim.uid {
-				s.pods[i].class = terminating
-			}
-		}
+		victim.class, victim.ended = terminating, s.now
 		s.check(t, before)
 	}
-	for range next.create {
+	for range min(next.missing, next.room) {
 		if steps++; steps == stop {
 			return steps
 		}
-		s.create(t, freeSlot(s.pods, nil))
+		s.create(t, freeName(object(0), s.pods, map[string]bool{}))
 		s.check(t, before)
 	}
 	return steps
 }
 
-func (s *simulation) create(t *testing.T, slot int) {
+func (s *simulation) create(t *testing.T, name string) {
 	t.Helper()
 	for _, other := range s.pods {
-		if other.slot == slot {
-			t.Fatalf("slot %d is given twice: %+v", slot, s.pods)
+		if other.name == name {
+			t.Fatalf("name %s is given twice: %+v", name, s.pods)
 		}
 	}
 	s.made++
-	s.pods = append(s.pods, pod{
-		name: strconv.Itoa(slot), uid: types.UID(fmt.Sprintf("made-%d", s.made)), slot: slot, current: true, created: s.now,
-	})
+	s.pods = append(s.pods, &pod{name: name, uid: types.UID(fmt.Sprintf("made-%d", s.made)), current: true, created: s.now})
 }
 
 // check compares with what there was before the plan: one may come into it with more or fewer than allowed.
@@ -158,8 +151,8 @@ func (s *simulation) arrives(t *testing.T) {
 	const enough = 100
 	for range enough {
 		s.now = s.now.Add(time.Second)
-		for i := range s.pods {
-			s.pods[i].ready = s.pods[i].ready || s.pods[i].class == active
+		for _, pod := range s.pods {
+			pod.ready = pod.ready || pod.class == active
 		}
 		s.end(func() bool { return true })
 		steps := s.carryOut(t)

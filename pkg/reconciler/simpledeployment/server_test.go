@@ -6,17 +6,13 @@ SPDX-License-Identifier: Apache-2.0
 package simpledeployment
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	fakekube "k8s.io/client-go/kubernetes/fake"
@@ -50,8 +46,8 @@ func (s *server) client() *fakekube.Clientset {
 
 func (s *server) react(action clientgotesting.Action) (bool, runtime.Object, error) {
 	switch action := action.(type) {
-	case clientgotesting.PatchActionImpl:
-		pod, err := s.apply(action)
+	case clientgotesting.CreateActionImpl:
+		pod, err := s.create(action)
 		return true, pod, err
 	case clientgotesting.DeleteActionImpl:
 		return true, nil, s.delete(action)
@@ -61,32 +57,20 @@ func (s *server) react(action clientgotesting.Action) (bool, runtime.Object, err
 			return true, nil, apierrors.NewNotFound(corev1.Resource("pods"), action.Name)
 		}
 		return true, pod.DeepCopy(), nil
-	case clientgotesting.ListActionImpl:
-		return true, s.list(action.ListRestrictions.Labels), nil
 	}
 	return false, nil, nil
 }
 
-func (s *server) apply(action clientgotesting.PatchActionImpl) (*corev1.Pod, error) {
-	wanted := &corev1.Pod{}
-	if action.PatchType != types.ApplyPatchType {
-		return nil, fmt.Errorf("a patch of type %s", action.PatchType)
+func (s *server) create(action clientgotesting.CreateActionImpl) (*corev1.Pod, error) {
+	wanted, ok := action.Object.DeepCopyObject().(*corev1.Pod)
+	if !ok {
+		return nil, fmt.Errorf("a %T is created", action.Object)
 	}
-	if err := json.Unmarshal(action.Patch, wanted); err != nil {
-		return nil, err
+	if _, exists := s.pods[wanted.Name]; exists {
+		return nil, apierrors.NewAlreadyExists(corev1.Resource("pods"), wanted.Name)
 	}
-	present, exists := s.pods[action.Name]
-	if exists && wanted.ResourceVersion != "" && wanted.ResourceVersion != present.ResourceVersion ||
-		wanted.UID != "" && (!exists || wanted.UID != present.UID) {
-		return nil, apierrors.NewConflict(corev1.Resource("pods"), action.Name, errors.New("it is another one"))
-	}
-	if !exists {
-		wanted.UID, wanted.CreationTimestamp = types.UID("uid-"+strconv.Itoa(s.version+1)), s.now()
-		return s.put(wanted), nil
-	}
-	present = present.DeepCopy()
-	maps.Copy(present.Labels, wanted.Labels)
-	return s.put(present), nil
+	wanted.UID, wanted.CreationTimestamp = types.UID("uid-"+strconv.Itoa(s.version+1)), s.now()
+	return s.put(wanted), nil
 }
 
 func (s *server) delete(action clientgotesting.DeleteActionImpl) error {
@@ -105,16 +89,6 @@ func (s *server) delete(action clientgotesting.DeleteActionImpl) error {
 		s.put(pod)
 	}
 	return nil
-}
-
-func (s *server) list(selector labels.Selector) *corev1.PodList {
-	list := &corev1.PodList{}
-	for _, name := range slices.Sorted(maps.Keys(s.pods)) {
-		if pod := s.pods[name]; selector.Matches(labels.Set(pod.Labels)) {
-			list.Items = append(list.Items, *pod.DeepCopy())
-		}
-	}
-	return list
 }
 
 // put stores a state and returns it.

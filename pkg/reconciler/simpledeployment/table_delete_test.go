@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgotesting "k8s.io/client-go/testing"
 
@@ -35,12 +34,12 @@ func TestDelete_Fails_ReportsIt(t *testing.T) {
 	runTable(t, reconcilertesting.TableTest{{
 		Name: "rejected", Objects: pods, WithReactors: reactions(reconcilertest.Failing("delete", "pods", forbidden)),
 		WantDeletes: deletes{deleted(1)}, WantStatusUpdates: stays(stuck(v1alpha1.ReasonDeleteFailed, rejected)),
-		WantEvents: []string{reconcilertest.Warning(v1alpha1.ReasonDeleteFailed, rejected)}, WantErr: true, PostConditions: withRecheck(time.Second),
+		WantEvents: []string{reconcilertest.Warning(v1alpha1.ReasonDeleteFailed, rejected)}, WantErr: true, PostConditions: withError("is forbidden: induced"),
 	}, {
 		Name: "no answer", Objects: pods, WithReactors: reactions(reconcilertest.Failing("delete", "pods", reconcilertest.ErrInduced)),
 		WantDeletes: deletes{deleted(1)}, WantStatusUpdates: stays(stuck(v1alpha1.ReasonDeleteFailed, message("induced"))),
 		WantEvents: []string{reconcilertest.Warning(v1alpha1.ReasonDeleteFailed, message("induced"))},
-		WantErr:    true, PostConditions: withError("induced", true),
+		WantErr:    true, PostConditions: withError("induced"),
 	}, {
 		Name: "it was already deleted: that is the desired state", Objects: pods,
 		WithReactors: reactions(reconcilertest.Failing("delete", "pods", apierrors.NewNotFound(corev1.Resource("pods"), podName(1)))),
@@ -50,7 +49,7 @@ func TestDelete_Fails_ReportsIt(t *testing.T) {
 		WithReactors:      reactions(reconcilertest.Failing("delete", "pods", apierrors.NewConflict(corev1.Resource("pods"), podName(1), reconcilertest.ErrInduced))),
 		WantDeletes:       deletes{deleted(1)},
 		WantStatusUpdates: stays(progressing(v1alpha1.ReasonScalingDown, "2 Pods exist, want 1")),
-		WantErr:           true, PostConditions: withError("induced", false),
+		WantErr:           true, PostConditions: withError("induced"),
 	}, {
 		Name:         "and no new Pod is created",
 		Objects:      objects{object(1, two, status(1, 1, 1)), podAt(0), podAt(1)},
@@ -59,31 +58,31 @@ func TestDelete_Fails_ReportsIt(t *testing.T) {
 		WantStatusUpdates: reconcilertest.Becomes(object(1, two, status(2, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed,
 			"deleting Pod "+podName(0)+": pods \""+podName(1)+"\" is forbidden: induced")))),
 		WantEvents: []string{reconcilertest.Warning(v1alpha1.ReasonDeleteFailed, "deleting Pod "+podName(0)+": pods \""+podName(1)+"\" is forbidden: induced")},
-		WantErr:    true, PostConditions: withRecheck(time.Second),
+		WantErr:    true, PostConditions: withError("is forbidden: induced"),
 	}, {
 		Name:         "of a terminated one: it blocks nothing, so that another takes its place and old ones are deleted",
 		Objects:      objects{object(1, two, status(1, 1, 1)), podAt(0), podAt(1, podPhase(corev1.PodFailed, time.Hour))},
 		WithReactors: reactions(rejecting(1)),
-		WantDeletes:  deletes{deleted(1), deleted(0)}, WantPatches: patches{applied(object(1, two), 2)},
+		WantDeletes:  deletes{deleted(1), deleted(0)}, WantCreates: objects{created(object(1, two), 2)},
 		WantStatusUpdates: reconcilertest.Becomes(object(1, two, status(1, 1, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed, rejected)))),
 		WantEvents:        []string{reconcilertest.Warning(v1alpha1.ReasonDeleteFailed, rejected)},
-		WantErr:           true, PostConditions: withRecheck(time.Second),
+		WantErr:           true, PostConditions: withError("is forbidden: induced"),
 	}, {
 		Name: "of more terminated ones than desired: their number must not grow",
 		Objects: objects{
 			object(1, atRest), podAt(0, podPhase(corev1.PodFailed, time.Hour)), podAt(1, podPhase(corev1.PodFailed, time.Hour)),
 		},
-		WithReactors: reactions(rejecting(0, 1)), WantDeletes: deletes{deleted(0)},
+		WithReactors: reactions(rejecting(0, 1)), WantDeletes: deletes{deleted(0), deleted(1)},
 		WantStatusUpdates: reconcilertest.Becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed, other)))),
 		WantEvents:        []string{reconcilertest.Warning(v1alpha1.ReasonDeleteFailed, other)},
-		WantErr:           true, PostConditions: withRecheck(time.Second),
+		WantErr:           true, PostConditions: withError("is forbidden: induced"),
 	}, {
 		Name:         "of a terminated one, with an unknown result",
 		Objects:      objects{object(1, atRest), podAt(1, podPhase(corev1.PodFailed, time.Hour))},
 		WithReactors: reactions(reconcilertest.Failing("delete", "pods", reconcilertest.ErrInduced)), WantDeletes: deletes{deleted(1)},
 		WantStatusUpdates: reconcilertest.Becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed, message("induced"))))),
 		WantEvents:        []string{reconcilertest.Warning(v1alpha1.ReasonDeleteFailed, message("induced"))},
-		WantErr:           true, PostConditions: withError("induced", true),
+		WantErr:           true, PostConditions: withError("induced"),
 	}})
 }
 
@@ -101,29 +100,37 @@ func rejecting(slots ...int) clientgotesting.ReactionFunc {
 	}
 }
 
-// The clocks of the node and of the API server may differ from ours in either direction.
-func TestReconcile_PodEnded_ItIsHeldFromItsFirstSightOn(t *testing.T) {
-	ahead := metav1.NewTime(epoch.Add(time.Hour))
-	for _, at := range []metav1.Time{ahead, metav1.NewTime(epoch.Add(-time.Hour))} {
-		holdsAnEndedPod(t, func(pod *corev1.Pod) {
-			pod.Status = corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{
-				{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: at}}},
-			}}
+func TestDelete_PodHasChangedSinceItWasObserved_Stays(t *testing.T) {
+	for name, change := range map[string]func(*corev1.Pod){
+		"it became ready": podReady,
+		"another Pod has its name, with a version that is by chance the same": func(pod *corev1.Pod) { pod.UID = "another" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, object(0), podAt(0))
+			live := podAt(0, change)
+			if w.server.pods[live.Name] = live; live.UID == podAt(0).UID {
+				live.ResourceVersion = "8"
+			}
+			if err := w.reconcile(t.Context()); reconcilertest.Retried(err, "it is another one") != "" {
+				t.Errorf("the reconciliation ends with %v, want a conflict that is repeated", err)
+			}
+			if w.server.pods[live.Name].DeletionTimestamp != nil {
+				t.Error("it is deleted")
+			}
 		})
 	}
 }
 
-func holdsAnEndedPod(t *testing.T, ended func(*corev1.Pod)) {
-	t.Helper()
-	w := newWorld(t, object(0), podAt(0, ended))
+func TestReconcile_PodEnded_ItIsHeldForAWhile(t *testing.T) {
+	w := newWorld(t, object(0), podAt(0, podPhase(corev1.PodFailed, 0)))
 	for _, want := range []struct {
 		after   time.Duration
 		recheck time.Duration
 		deleted int
 	}{
-		{after: 0, recheck: holdFinished},
-		{after: holdFinished / 2, recheck: holdFinished / 2},
-		{after: holdFinished / 2, deleted: 1},
+		{after: 0, recheck: holdEnded},
+		{after: holdEnded / 2, recheck: holdEnded / 2},
+		{after: holdEnded / 2, deleted: 1},
 	} {
 		w.clock.SetTime(w.clock.Now().Add(want.after))
 		_, recheck := controller.IsRequeueKey(w.reconcile(t.Context()))

@@ -18,13 +18,11 @@ import (
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
-	"github.com/mallard-dev/mallard/runtime/failures"
 	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
 type (
 	objects = []runtime.Object
-	patches = []clientgotesting.PatchActionImpl
 	deletes = []clientgotesting.DeleteActionImpl
 )
 
@@ -42,7 +40,7 @@ func TestReconcile_Pods_AreCreatedAndDeleted(t *testing.T) {
 	runTable(t, reconcilertesting.TableTest{{
 		Name:              "none yet: all are made, and no event, for it is well from the start",
 		Objects:           objects{object(2)},
-		WantPatches:       patches{applied(object(2), 0), applied(object(2), 1)},
+		WantCreates:       objects{created(object(2), 0), created(object(2), 1)},
 		WantStatusUpdates: reconcilertest.Becomes(object(2, status(2, 2, 0, waiting(0, 2), progressing(v1alpha1.ReasonWaitingForPods, "0 of 2 Pods are ready")))),
 	}, {
 		Name:              "all ready",
@@ -67,15 +65,17 @@ func TestReconcile_Pods_AreCreatedAndDeleted(t *testing.T) {
 	}, {
 		Name:              "a Pod was deleted: its place is filled under another name, for it may hang",
 		Objects:           objects{object(2, atRest), podAt(0, podReady, podTerminating), podAt(1, podReady)},
-		WantPatches:       patches{applied(object(2), 2)},
+		WantCreates:       objects{created(object(2), 2)},
 		WantStatusUpdates: reconcilertest.Becomes(object(2, status(2, 2, 1, waiting(1, 2), progressing(v1alpha1.ReasonWaitingForPods, "1 of 2 Pods are ready")))),
+		WantErr:           true,
+		PostConditions:    withRecheck(holdEnded),
 	}, {
 		Name:              "a Pod was evicted: it is replaced, and stays for a while",
 		Objects:           objects{object(2, atRest), podAt(0, podPhase(corev1.PodFailed, time.Second)), podAt(1, podReady)},
-		WantPatches:       patches{applied(object(2), 2)},
+		WantCreates:       objects{created(object(2), 2)},
 		WantStatusUpdates: reconcilertest.Becomes(object(2, status(2, 2, 1, waiting(1, 2), progressing(v1alpha1.ReasonWaitingForPods, "1 of 2 Pods are ready")))),
 		WantErr:           true,
-		PostConditions:    withRecheck(holdFinished - time.Second),
+		PostConditions:    withRecheck(holdEnded - time.Second),
 	}, {
 		Name:        "a Pod ended long ago: it goes",
 		Objects:     objects{object(1, status(1, 1, 1, available, upToDate)), podAt(0, podPhase(corev1.PodSucceeded, time.Hour)), podAt(1, podReady)},
@@ -83,19 +83,18 @@ func TestReconcile_Pods_AreCreatedAndDeleted(t *testing.T) {
 	}, {
 		Name:              "another image: one more than desired, and the old ones stay",
 		Objects:           objects{object(2, two, atRest), podAt(0, podReady), podAt(1, podReady)},
-		WantPatches:       patches{applied(object(2, two), 2)},
+		WantCreates:       objects{created(object(2, two), 2)},
 		WantStatusUpdates: reconcilertest.Becomes(object(2, two, status(3, 1, 2, available, rolling(1, 2, 2)))),
 	}, {
 		Name:              "another variable: the same",
 		Objects:           objects{object(1, variable("A", "1"), status(1, 1, 1, available, upToDate)), podAt(0, podReady)},
-		WantPatches:       patches{applied(object(1, variable("A", "1")), 1)},
+		WantCreates:       objects{created(object(1, variable("A", "1")), 1)},
 		WantStatusUpdates: reconcilertest.Becomes(object(1, variable("A", "1"), status(2, 1, 1, available, rolling(1, 1, 1)))),
 	}, {
-		Name:              "the new one is ready: an old one is deleted, the next is created",
+		Name:              "the new one is ready: an old one is deleted, and the next is created once that is gone",
 		Objects:           objects{object(2, two, status(3, 1, 2)), podAt(0, podReady), podAt(1, podReady), podAt(2, podReady, podOf(two))},
 		WantDeletes:       deletes{deleted(0)},
-		WantPatches:       patches{applied(object(2, two), 3)},
-		WantStatusUpdates: reconcilertest.Becomes(object(2, two, status(3, 2, 2, available, rolling(2, 2, 1)))),
+		WantStatusUpdates: reconcilertest.Becomes(object(2, two, status(2, 1, 2, available, rolling(1, 2, 1)))),
 	}, {
 		Name:              "fewer desired: the youngest are deleted",
 		Objects:           objects{object(1, atRest), podAt(0, podReady), podAt(1, podReady)},
@@ -115,29 +114,24 @@ func TestReconcile_Pods_AreCreatedAndDeleted(t *testing.T) {
 }
 
 func TestReconcile_ForeignPods_AreIgnored(t *testing.T) {
-	made := patches{applied(object(1), 0), applied(object(1), 1)}
+	made := objects{created(object(1), 0), created(object(1), 1)}
 	waits := reconcilertest.Becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready"))))
 	runTable(t, reconcilertesting.TableTest{{
 		Name:              "labels without a controller reference: it is not ours, and its name is left to it",
 		Objects:           objects{object(1), podAt(0, podReady, withoutOwner)},
-		WantPatches:       made,
-		WantStatusUpdates: waits,
-	}, {
-		Name:              "labels, and a controller of another kind",
-		Objects:           objects{object(1), podAt(0, podReady, ownedBy("apps/v1", "ReplicaSet", owner))},
-		WantPatches:       made,
+		WantCreates:       made,
 		WantStatusUpdates: waits,
 	}, {
 		Name:              "a deleted object of the same name controlled it",
 		Objects:           objects{object(1), podAt(0, podReady, ownedBy("samples.knative.dev/v1alpha1", "SimpleDeployment", "uid-before"))},
-		WantPatches:       made,
+		WantCreates:       made,
 		WantStatusUpdates: waits,
 	}, {
 		Name: "the object is an owner of it, but not its controller",
 		Objects: objects{object(1), podAt(0, podReady, func(pod *corev1.Pod) {
 			pod.OwnerReferences[0].Controller = nil
 		})},
-		WantPatches:       made,
+		WantCreates:       made,
 		WantStatusUpdates: waits,
 	}, {
 		Name: "another owner is listed before its controller: it is ours",
@@ -152,85 +146,54 @@ func TestReconcile_ForeignPods_AreIgnored(t *testing.T) {
 	}, {
 		Name:              "a foreign Pod has the name, and no label by which the cache would have it: the next name is given",
 		Objects:           objects{object(1), podAt(0, withoutOwner, unlabeled)},
-		WantPatches:       patches{applied(object(1), 0), applied(object(1), 1)},
+		WantCreates:       objects{created(object(1), 0), created(object(1), 1)},
 		WantStatusUpdates: waits,
 	}})
 }
 
 func TestReconcile_PodsMissingFromTheCache_AreAdopted(t *testing.T) {
 	found := reconcilertest.Becomes(object(1, status(1, 1, 1, available, upToDate)))
+	waits := reconcilertest.Becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready"))))
 	late := func(slot int, mods ...func(*corev1.Pod)) map[string]any {
-		return reconcilertest.Prepared(func(w *world) {
-			// It is not the first write of the process.
-			w.inner.expectations.Read(object(0), nil)
-			w.server.put(podAt(slot, mods...))
-		})
+		return reconcilertest.Prepared(func(w *world) { w.server.put(podAt(slot, mods...)) })
 	}
 	runTable(t, reconcilertesting.TableTest{{
-		Name:              "made by a process that died, and this one's first write: it is found before anything is made",
-		Objects:           objects{object(1)},
-		OtherTestData:     reconcilertest.Prepared(func(w *world) { w.server.put(podAt(0, podReady)) }),
-		WantStatusUpdates: found,
-	}, {
-		Name:    "one that the server lists is foreign in spite of its label: it does not count",
-		Objects: objects{object(1)},
-		OtherTestData: reconcilertest.Prepared(func(w *world) {
-			w.server.put(podAt(1, podReady, withoutOwner))
-		}),
-		WantPatches:       patches{applied(object(1), 0)},
-		WantStatusUpdates: reconcilertest.Becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
-	}, {
-		Name:              "made by a request whose process died: it is ours, and not made again",
+		Name:              "made by another process, or by a request whose answer was lost: it is ours, and not made again",
 		Objects:           objects{object(1)},
 		OtherTestData:     late(0, podReady),
-		WantPatches:       patches{applied(object(1), 0)},
+		WantCreates:       objects{created(object(1), 0)},
 		WantStatusUpdates: found,
 	}, {
 		Name:              "made of an earlier spec: its image is not touched",
 		Objects:           objects{object(1, two)},
 		OtherTestData:     late(0, podReady),
-		WantPatches:       patches{applied(object(1, two), 0)},
+		WantCreates:       objects{created(object(1, two), 0)},
 		WantStatusUpdates: reconcilertest.Becomes(object(1, two, status(1, 0, 1, available, rolling(0, 1, 1)))),
 	}, {
 		Name:              "it has lost its label: it is released, keeps its name, and another is created",
 		Objects:           objects{object(1)},
 		OtherTestData:     late(0, podReady, unlabeled),
-		WantPatches:       patches{applied(object(1), 0), applied(object(1), 1)},
-		WantStatusUpdates: reconcilertest.Becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
+		WantCreates:       objects{created(object(1), 0), created(object(1), 1)},
+		WantStatusUpdates: waits,
 	}, {
 		Name:              "its label was changed: it is released",
 		Objects:           objects{object(1), podAt(0, podReady, mislabeled)},
-		WantPatches:       patches{applied(object(1), 0), applied(object(1), 1)},
-		WantStatusUpdates: reconcilertest.Becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
-	}, {
-		Name:              "names that are known to be taken are not tried",
-		Objects:           objects{object(1), podAt(0, podReady, mislabeled)},
-		OtherTestData:     reconcilertest.Prepared(func(w *world) { w.inner.memories.of(owner).taken[0] = true }),
-		WantPatches:       patches{applied(object(1), 1)},
-		WantStatusUpdates: reconcilertest.Becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
+		WantCreates:       objects{created(object(1), 0), created(object(1), 1)},
+		WantStatusUpdates: waits,
 	}})
 }
 
-func TestReconcile_ManyNamesAreTaken_EachIsTriedOnce(t *testing.T) {
-	const taken = mostTaken + 10
-	objs := objects{object(1)}
-	for slot := range taken {
-		objs = append(objs, podAt(slot, withoutOwner, unlabeled))
-	}
-	w := newWorld(t, objs...)
-	if err := w.reconcile(t.Context()); !failures.IsRetry(err) {
-		t.Errorf("the first reconciliation ends with %v, want that it is retried", err)
-	}
-	if err := w.reconcile(t.Context()); err != nil {
-		t.Errorf("the second reconciliation ends with %v", err)
-	}
-	patches := 0
-	for _, action := range w.kube.Actions() {
-		if action.GetVerb() == "patch" {
-			patches++
+func TestReconcile_ManyNamesAreTaken_ReportsIt(t *testing.T) {
+	for taken, wantErr := range map[int]bool{mostTaken - 1: false, mostTaken: true} {
+		objs := objects{object(1)}
+		for slot := range taken {
+			objs = append(objs, podAt(slot, withoutOwner, unlabeled))
 		}
-	}
-	if _, created := w.server.pods[podName(taken)]; !created || patches != taken+1 {
-		t.Errorf("%d Pods were applied, want %d, the last of which is created: %t", patches, taken+1, created)
+		w := newWorld(t, objs...)
+		err := w.reconcile(t.Context())
+		_, created := w.server.pods[podName(taken)]
+		if missing := reconcilertest.Retried(err, "other Pods have the first"); wantErr && missing != "" || wantErr == created || !wantErr && err != nil {
+			t.Errorf("with %d names taken the reconciliation ends with %v, and the Pod is created: %t", taken, err, created)
+		}
 	}
 }

@@ -7,7 +7,6 @@ package simpledeployment
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"testing"
@@ -28,8 +27,6 @@ import (
 	"knative.dev/pkg/logging"
 	logtesting "knative.dev/pkg/logging/testing"
 
-	"github.com/mallard-dev/mallard/observe"
-	"github.com/mallard-dev/mallard/observe/expectations"
 	duckv1alpha1 "github.com/mallard-dev/mallard/pkg/apis/duck/v1alpha1"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
@@ -107,7 +104,7 @@ func stuck(reason, message string) mark {
 }
 
 // podName is the name of the Pod in a slot.
-func podName(slot int) string { return nameOf(prefixOf(object(0)), slot) }
+func podName(slot int) string { return nameOf(object(0), slot) }
 
 // podAt is the object's Pod in a slot as the API server has it, made of image one: not ready, and the older the lower the slot is.
 func podAt(slot int, mods ...func(*corev1.Pod)) *corev1.Pod {
@@ -137,16 +134,15 @@ func podOf(mods ...mod) func(*corev1.Pod) {
 
 func podTerminating(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: epoch} }
 
-// podPhase is a Pod in a phase, which the process has first seen in it so long ago.
+// podPhase is a Pod in a phase, in which it has been so long.
 func podPhase(phase corev1.PodPhase, ago time.Duration) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) {
 		pod.Status.Phase = phase
-		pod.Annotations = map[string]string{firstSeen: epoch.Add(-ago).Format(time.RFC3339Nano)}
+		pod.Status.Conditions = []corev1.PodCondition{{
+			Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(epoch.Add(-ago)),
+		}}
 	}
 }
-
-// firstSeen is an annotation of the Pods of these tests; see podPhase.
-const firstSeen = "test/first-seen"
 
 func withoutOwner(pod *corev1.Pod) { pod.OwnerReferences = nil }
 
@@ -170,9 +166,7 @@ type world struct {
 	pods     cache.Indexer
 	clock    *testclock.FakePassiveClock
 	recorder *record.FakeRecorder
-	inner    *Reconciler
-
-	// reconciler is the generated one around inner.
+	// reconciler is the generated one.
 	reconciler controller.Reconciler
 }
 
@@ -180,8 +174,8 @@ type world struct {
 func newWorld(t testing.TB, objs ...runtime.Object) *world {
 	t.Helper()
 	w := &world{
-		objects:  simpleDeployments.NewIndexer(),
-		pods:     pods.NewIndexer(),
+		objects:  reconcilertest.Indexer(nil),
+		pods:     newPodCache(),
 		clock:    testclock.NewFakePassiveClock(epoch),
 		recorder: record.NewFakeRecorder(1000),
 	}
@@ -208,56 +202,44 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 		reconcilertest.StatusOnly(w.samples.Tracker(), func(to, from *v1alpha1.SimpleDeployment) { to.Status = from.Status }))
 	w.server = newServer(func() metav1.Time { return metav1.NewTime(w.clock.Now()) }, live...)
 	w.kube = w.server.client()
-	w.start(t)
-	ended := map[types.UID]ending{}
-	for _, pod := range live {
-		if at, err := time.Parse(time.RFC3339Nano, pod.Annotations[firstSeen]); err == nil {
-			ended[pod.UID] = ending{first: at}
-		}
-	}
-	w.inner.memories.of(owner).ended = ended
+	w.reconciler = w.start(t, w.pods)
 	return w
 }
 
-// start makes a reconciler, as a process does that begins.
-func (w *world) start(t testing.TB) {
+// newPodCache returns an empty cache of Pods like that of the informer.
+func newPodCache() cache.Indexer { return reconcilertest.Indexer(cache.Indexers{podsByOwner: ownerOf}) }
+
+// start makes a reconciler with a cache of Pods, as a process does that begins.
+func (w *world) start(t testing.TB, pods cache.Indexer) controller.Reconciler {
 	t.Helper()
-	w.inner = newReconciler(w.kube, w.clock, observe.NewLister[*corev1.Pod](w.pods))
 	ctx := logtesting.TestContextWithLogger(t)
-	generated := simpledeploymentreconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples,
-		listers.NewSimpleDeploymentLister(w.objects), w.recorder, w.inner, controller.Options{})
+	generated := simpledeploymentreconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples, listers.NewSimpleDeploymentLister(w.objects),
+		w.recorder, &Reconciler{kube: w.kube, clock: w.clock, pods: pods}, controller.Options{})
 	reconcilertest.Promote(t, generated, nil)
-	w.reconciler = &upToDateOnly{Reconciler: generated, world: w}
-}
-
-// upToDateOnly postpones reconciliations as package observe does.
-type upToDateOnly struct {
-	controller.Reconciler
-
-	world *world
-}
-
-func (u *upToDateOnly) Reconcile(ctx context.Context, key string) error {
-	obj, _, err := u.world.objects.GetByKey(key)
-	if sd, ok := obj.(*v1alpha1.SimpleDeployment); err == nil && ok && u.world.inner.expectations.Behind(sd) {
-		return controller.NewRequeueAfter(expectations.Patience)
-	}
-	return u.Reconciler.Reconcile(ctx, key)
+	return generated
 }
 
 func (w *world) reconcile(ctx context.Context) error { return w.reconciler.Reconcile(ctx, ns+"/a") }
 
-// applied is the request that makes the Pod of a slot.
-func applied(sd *v1alpha1.SimpleDeployment, slot int) clientgotesting.PatchActionImpl {
-	return patch(podName(slot), podFor(sd, slot).WithResourceVersion(absent))
+// observe returns the object's Pods as a reconciliation sees them in the cache.
+func (w *world) observe(t *testing.T) []*pod {
+	t.Helper()
+	r := reconciling(object(1))
+	r.Reconciler.pods = w.pods
+	if err := r.observe(); err != nil {
+		t.Fatal(err)
+	}
+	return r.pods
 }
 
-func patch(name string, content any) clientgotesting.PatchActionImpl {
-	text, err := json.Marshal(content)
-	if err != nil {
-		panic(err)
-	}
-	return clientgotesting.NewPatchAction(corev1.SchemeGroupVersion.WithResource("pods"), ns, name, types.ApplyPatchType, text)
+// reconciling is a reconciliation of an object at the time of these tests.
+func reconciling(sd *v1alpha1.SimpleDeployment) *reconciliation {
+	return &reconciliation{Reconciler: &Reconciler{clock: testclock.NewFakePassiveClock(epoch)}, sd: sd, replicas: replicasOf(sd)}
+}
+
+// created is the request that makes the Pod of a slot.
+func created(sd *v1alpha1.SimpleDeployment, slot int) runtime.Object {
+	return podFor(sd, podName(slot))
 }
 
 func deleted(slot int) clientgotesting.DeleteActionImpl {
