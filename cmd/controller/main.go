@@ -8,11 +8,14 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
+	filteredFactory "knative.dev/pkg/client/injection/kube/informers/factory/filtered"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
 	"knative.dev/pkg/signals"
 
+	"github.com/mallard-dev/mallard/hardening"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/reconciler/addressableservice"
 	"github.com/mallard-dev/mallard/pkg/reconciler/addressbinding"
 	"github.com/mallard-dev/mallard/pkg/reconciler/simpledeployment"
@@ -30,14 +33,14 @@ func main() {
 	process.MustLoad("controller", "reconciles the objects of samples.knative.dev", &s)
 	controller.DefaultThreadsPerController = int(s.Workers)
 
-	process.Run(signals.NewContext(), process.Process{
+	process.Run(filteredFactory.WithSelectors(signals.NewContext(), samples.PodOwnerUIDLabelKey), process.Process{
 		Component: "controller",
 		Settings:  s.Settings,
 		Parsers:   process.NewParsers(config.Parsers, config.Components...),
 		Controllers: []injection.ControllerConstructor{
 			addressableservice.NewController,
 			addressbinding.NewController,
-			simpledeployment.NewController,
+			hardening.Constructor(simpledeployment.NewController),
 		},
 	})
 }

@@ -136,8 +136,8 @@ var requests = []request{{
 	name:  "AddressBinding_RemoveFinalizer",
 	match: inScene("patch", "addressbindings"), provoke: remove(theBinding), right: reaches(theBinding, harness.Deleted), final: true,
 }, {
-	name:  "SimpleDeployment_ApplyPod",
-	match: inScene("patch", "pods"), provoke: patch(thePods, `{"spec": {"replicas": 3}}`), right: reaches(thePods, harness.Ready),
+	name:  "SimpleDeployment_CreatePod",
+	match: inScene("create", "pods"), provoke: patch(thePods, `{"spec": {"replicas": 3}}`), right: reaches(thePods, harness.Ready),
 }, {
 	name:  "SimpleDeployment_DeletePod",
 	match: inScene("delete", "pods"), provoke: patch(thePods, `{"spec": {"replicas": 1}}`), right: reaches(thePods, harness.Ready), truthful: "NotFound",

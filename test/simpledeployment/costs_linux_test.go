@@ -59,7 +59,7 @@ func TestCosts_FiveOrFiveThousandOtherPods_AreEqual(t *testing.T) {
 		addOthers(t, env, ns, others.name, many, others.labels)
 		costs := measure(t, env, controller, ref, others.name)
 		t.Logf("with %d more %s Pods: %v", many, others.name, costs)
-		for _, request := range []string{"patch pods", "delete pods", "get pods", "list pods", "watch pods", "get simpledeployments", "list simpledeployments"} {
+		for _, request := range []string{"create pods", "delete pods", "get pods", "list pods", "watch pods", "get simpledeployments", "list simpledeployments"} {
 			if least.calls[request] != costs.calls[request] {
 				t.Errorf("%s: %d requests with %d Pods, %d with %d %s ones", request, least.calls[request], few, costs.calls[request], many, others.name)
 			}

@@ -22,7 +22,7 @@ func TestSimpleDeployment_KilledAroundEachPodRequest_Converges(t *testing.T) {
 	ns := env.Namespace(t)
 	ref := deploy(t, env, ns, "image", 2)
 	controller := env.Process(t, "controller")
-	create, remove, status := harness.Matching("patch", "pods"), harness.Matching("delete", "pods"), harness.Matching("update", "simpledeployments/status")
+	create, remove, status := harness.Matching("create", "pods"), harness.Matching("delete", "pods"), harness.Matching("update", "simpledeployments/status")
 	for _, moment := range []struct {
 		name          string
 		made, deleted int
@@ -31,7 +31,7 @@ func TestSimpleDeployment_KilledAroundEachPodRequest_Converges(t *testing.T) {
 		{name: "before-creation-1", made: 0, deleted: 0, next: create},
 		{name: "after-creation-1", made: 1, deleted: 0, next: status},
 		{name: "before-deletion-1", made: 1, deleted: 0, next: remove},
-		{name: "after-deletion-1", made: 1, deleted: 1, next: create},
+		{name: "after-deletion-1", made: 1, deleted: 1, next: status},
 		{name: "after-creation-2", made: 2, deleted: 1, next: status},
 		{name: "before-deletion-2", made: 2, deleted: 1, next: remove},
 		{name: "after-deletion-2", made: 2, deleted: 2, next: status},
@@ -68,7 +68,7 @@ func (r *rollout) done(t *testing.T) (made, deleted []string) {
 	t.Helper()
 	for _, e := range r.mark.Entries(t, harness.ByUser(r.env.User("controller")), harness.ByRequest(harness.Matching("*", "pods").And(harness.InNamespace(r.ns)))) {
 		switch {
-		case e.Verb == "patch" && e.Code == http.StatusCreated:
+		case e.Verb == "create" && e.Code == http.StatusCreated:
 			made = append(made, e.Name)
 		case e.Verb == "delete" && e.Code == http.StatusOK:
 			deleted = append(deleted, e.Name)
@@ -84,7 +84,7 @@ func (r *rollout) until(t *testing.T, ref harness.Ref, made, deleted int, next h
 	proxy := r.env.Proxy(t, "controller")
 	writes := harness.Match(func(request harness.Request) bool {
 		switch request.Verb {
-		case "patch", "delete":
+		case "create", "delete":
 			return request.Resource == "pods"
 		default:
 			return harness.Matching("update", "simpledeployments/status")(request)
@@ -129,7 +129,7 @@ func (r *rollout) without(t *testing.T, request harness.Request) {
 	t.Helper()
 	now, _ := pods(t, r.env, r.ns)
 	switch pod := now[request.Name]; {
-	case request.Verb == "patch" && pod != nil:
+	case request.Verb == "create" && pod != nil:
 		t.Errorf("%s: Pod %s exists although the request that makes it was held:%v", r.image, request.Name, now)
 	case request.Verb == "delete" && (pod == nil || pod.DeletionTimestamp != nil):
 		t.Errorf("%s: Pod %s is being deleted although the request for that was held:%v", r.image, request.Name, now)

@@ -14,11 +14,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
-	"github.com/mallard-dev/mallard/pkg/reconciler/simpledeployment"
 )
 
 func TestSimpleDeployment_TerminatingPodThatHangs_IsReplaced(t *testing.T) {
@@ -186,7 +184,7 @@ func TestSimpleDeployment_ForeignPodHasTheName_AnotherNameIsGiven(t *testing.T) 
 	change(t, env, ref, `{"replicas": 0}`)
 	env.Await(t, podRef(ns, name), harness.Deleted)
 	mark := env.Mark(t)
-	// In every field that the operator would apply it is as ours would be.
+	// It is as ours would be.
 	stranger, err := env.Kube.CoreV1().Pods(ns).Create(t.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "user-container", Image: "one"}}},
@@ -197,32 +195,4 @@ func TestSimpleDeployment_ForeignPodHasTheName_AnotherNameIsGiven(t *testing.T) 
 	change(t, env, ref, `{"replicas": 1}`)
 	exactly(t, env, ref, "one", 1)
 	untouched(t, env, ns, mark, map[string]*corev1.Pod{name: stranger})
-}
-
-// TestUpstream_ApplyWithAnUnknownResourceVersion_OnlyCreates shows the behavior that the operator relies on, and the effect of an apply
-// without the resourceVersion.
-func TestUpstream_ApplyWithAnUnknownResourceVersion_OnlyCreates(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	apply := func(image, version string) (*corev1.Pod, error) {
-		pod := corev1ac.Pod("it", ns).WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().WithName("c").WithImage(image)))
-		if version != "" {
-			pod.WithResourceVersion(version)
-		}
-		return env.Kube.CoreV1().Pods(ns).Apply(t.Context(), pod, metav1.ApplyOptions{FieldManager: simpledeployment.FieldManager})
-	}
-	made, err := apply("one", "1")
-	if err != nil {
-		t.Fatalf("a Pod that does not exist is not made: %v", err)
-	}
-	for _, image := range []string{"one", "two"} {
-		if _, err := apply(image, "1"); err == nil {
-			t.Errorf("a Pod that exists is applied to, with image %s", image)
-		}
-	}
-	changed, err := apply("two", "")
-	if err != nil || changed.UID != made.UID || changed.Spec.Containers[0].Image != "two" {
-		t.Errorf("an apply without a version no longer changes the image of the existing Pod (%v): see absent in pkg/reconciler/simpledeployment", err)
-	}
 }

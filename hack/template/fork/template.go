@@ -105,7 +105,8 @@ var parts = []part{{
 		"pkg/apis/samples/v1alpha1/simpledeployment_*.go", "config/*simpledeployment*.yaml", "samples/*simpledeployment.yaml",
 	},
 	edits: []edit{
-		{"cmd/controller/main.go", `(?m)^.*\bsimpledeployment\b.*\n`, ""},
+		{"cmd/controller/main.go", `(?m)^.*(\bsimpledeployment\b|filteredFactory "|/pkg/apis/samples").*\n`, ""},
+		{"cmd/controller/main.go", `filteredFactory\.WithSelectors\((.*), samples\.PodOwnerUIDLabelKey\)`, "$1"},
 	},
 }, {
 	names:  []string{"AddressBinding", "SimpleDeployment"},

@@ -35,10 +35,10 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	r := &Reconciler{kube: kubeclient.Get(ctx), pods: pods.Informer().GetIndexer(), clock: clock.RealClock{}}
 	impl := simpledeploymentreconciler.NewImpl(ctx, r)
 
-	simpleDeployments.Informer().AddEventHandler(controller.HandleAll(impl.Enqueue)) //nolint:errcheck // as upstream: it fails only once the informer has stopped
+	simpleDeployments.Informer().AddEventHandler(controller.HandleAll(impl.Enqueue))
 
 	// A Pod that changes, loses its controller or is deleted concerns its controller.
-	pods.Informer().AddEventHandler(cache.FilteringResourceEventHandler{ //nolint:errcheck // as above
+	pods.Informer().AddEventHandler(cache.FilteringResourceEventHandler{
 		FilterFunc: controller.FilterController(&v1alpha1.SimpleDeployment{}),
 		Handler:    controller.HandleAll(impl.EnqueueControllerOf),
 	})
