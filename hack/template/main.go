@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string) error {
 }
 
 func addKind(ctx context.Context, args []string) error {
-	options, err := kind.ParseOptions(args, "KIND", "VERSION", "OWNS", "BINDS", "FINALIZER")
+	options, err := kind.ParseOptions(args, "KIND", "VERSION", "OWNS")
 	if err != nil {
 		return err
 	}

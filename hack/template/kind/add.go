@@ -45,9 +45,6 @@ func Add(ctx context.Context, root string, o Options, out io.Writer) error {
 		err = m.writeAll("changed", edited, out)
 	}
 	if err == nil {
-		err = m.write(rendered(m.Lower()), sums(files))
-	}
-	if err == nil {
 		err = m.generate(ctx, out)
 	}
 	if err != nil {
@@ -64,18 +61,10 @@ func Add(ctx context.Context, root string, o Options, out io.Writer) error {
       tests it on a control plane
   make run
       applies its sample, %[4]s
-  make drop KIND=%[1]s
+  make drop KIND=%[1]s FORCE=1
       removes it
 `, m.Kind, m.API, m.Lower(), m.SampleFile)
 	return nil
-}
-
-func sums(files map[string]string) string {
-	var out strings.Builder
-	for path, content := range files {
-		out.WriteString(sumLine(path, content))
-	}
-	return out.String()
 }
 
 func (p *project) writeAll(doing string, files map[string]string, out io.Writer) error {
@@ -114,7 +103,7 @@ func newModel(root string, o Options) (*model, error) {
 	if err := p.checkKind(o.Kind); err != nil {
 		return nil, err
 	}
-	m := &model{project: p, Kind: o.Kind, Finalizer: o.Finalizer}
+	m := &model{project: p, Kind: o.Kind}
 	if m.Version, err = p.chooseVersion(o.Version); err != nil {
 		return nil, err
 	}
@@ -122,9 +111,6 @@ func newModel(root string, o Options) (*model, error) {
 		return nil, err
 	}
 	if m.Child, err = chooseChild(o.Owns); err != nil {
-		return nil, err
-	}
-	if m.Binds, err = p.chooseReference(o.Binds); err != nil {
 		return nil, err
 	}
 	if m.Accessor, err = p.accessor(m.Version); err != nil {

@@ -14,7 +14,7 @@ import (
 
 func TestFiles_InAFork_HaveTheNamesOfTheFork(t *testing.T) {
 	fork, p := newFork(t), thisProject(t)
-	for _, options := range []Options{{Kind: "Lily"}, {Kind: "Frog", Owns: "apps/v1.Deployment", Binds: "v1.Service", Finalizer: true}} {
+	for _, options := range []Options{{Kind: "Lily"}, {Kind: "Frog", Owns: "apps/v1.Deployment"}} {
 		m, err := newModel(fork, options)
 		if err != nil {
 			t.Fatal(err)
@@ -39,7 +39,7 @@ func TestFiles_InAFork_HaveTheNamesOfTheFork(t *testing.T) {
 		}
 		for _, name := range []string{
 			`"example.net/kestrel/v2/pkg/apis/kestrel/v1"`, "kestrel.example.net/v1", "namespace: kestrel-system", "name: kestrel-" + m.Lower() + "-controller",
-			"KestrelV1()", "kestrel." + options.Kind + "LabelKey",
+			"KestrelV1()", "kestrel.Shorten(",
 		} {
 			if !strings.Contains(all, name) {
 				t.Errorf("the files of %s do not contain %q", options.Kind, name)
@@ -125,33 +125,20 @@ func TestDrop_FilesOfTheKind_AreThoseWithItsName(t *testing.T) {
 	}
 }
 
-func TestDrop_OtherFilesNeedTheKind_TheyAreNamed(t *testing.T) {
-	const importing = "package a\n\nimport v1 \"example.net/kestrel/v2/pkg/apis/kestrel/v1\"\n\nvar _ = v1."
-	p := newRepository(t, map[string]string{
-		"pkg/apis/kestrel/v1/lily_types.go": lily,
-		"pkg/apis/kestrel/v1/frog_types.go": "package v1\n\ntype Frog struct{ On Lily }\n",
-		"pkg/a/a.go":                        importing + "LilySpec{}\n",
-		"pkg/b/b.go":                        importing + "LilyPad{}\n",
-		"other/v1.go":                       "package other\n\nvar _ = v1.Lily{}\n",
-		"samples/900-pond.yaml":             "apiVersion: v1\nkind: Namespace\n---\napiVersion: kestrel.example.net/v1\nkind: Lily\nmetadata: {name: a}\n",
-		"samples/901-others.yaml":           "apiVersion: kestrel-example.net/v1\nkind: Lily\n---\napiVersion: kestrel.example.net/v1\nkind: LilyPad\n",
-	})
-	got, err := p.uses(t.Context(), "Lily", []string{"pkg/apis/kestrel/v1/lily_types.go"})
-	if want := []string{"pkg/a/a.go", "pkg/apis/kestrel/v1/frog_types.go", "samples/900-pond.yaml"}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("these files need the kind: %q, %v; want %q", got, err, want)
-	}
-}
-
 func TestDrop_ChangesAreNotCommitted_TheyAreNamed(t *testing.T) {
-	const committed, edited, added, untouched = "pkg/reconciler/lily/a.go", "pkg/reconciler/lily/b.go", "pkg/reconciler/lily/c.go", "pkg/reconciler/lily/d.go"
-	p := newRepository(t, map[string]string{committed: lily, edited: lily})
-	for path, content := range map[string]string{edited: lily + "// edited\n", added: lily, untouched: lily, rendered("lily"): sumLine(untouched, lily)} {
+	const committed, edited, added = "pkg/reconciler/lily/controller.go", "pkg/reconciler/lily/b.go", "pkg/reconciler/lily/c.go"
+	p := newRepository(t, map[string]string{committed: lily, edited: lily, constructors: "\t\tlily.NewController,\n"})
+	for path, content := range map[string]string{edited: lily + "// edited\n", added: lily} {
 		if err := p.write(path, content); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, err := p.changed(t.Context(), "lily", []string{committed, edited, added, untouched})
-	if want := []string{" M " + edited, "?? " + added}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("changes are %q, %v; want %q", got, err, want)
+	files := []string{committed, edited, added}
+	err := p.checkDrop(t.Context(), Options{Kind: "Lily"}, files)
+	if want := " M " + edited + "\n?? " + added; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("the error is %v, want %q at its end", err, want)
+	}
+	if err := p.checkDrop(t.Context(), Options{Kind: "Lily", Force: true}, files); err != nil {
+		t.Errorf("with FORCE=1: %v", err)
 	}
 }

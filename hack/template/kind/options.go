@@ -6,15 +6,14 @@ SPDX-License-Identifier: Apache-2.0
 package kind
 
 import (
+	"cmp"
 	"fmt"
 	"go/token"
-	"os"
-	"path/filepath"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/mallard-dev/mallard/hack/template/command"
@@ -26,12 +25,8 @@ type Options struct {
 	Kind string
 	// Version is one of the API's. The default is the most stable one.
 	Version string
-	// Owns is the kind of the object's child, such as apps/v1.Deployment. The default is v1.ConfigMap.
+	// Owns is the kind of the object's child. The default is v1.ConfigMap.
 	Owns string
-	// Binds is a kind that spec.ref refers to, such as v1.Service. By default the spec has no reference.
-	Binds string
-	// Finalizer adds a finalizer, which deletes the child before the object.
-	Finalizer bool
 	// Force lets make drop delete files with changes that are not committed.
 	Force bool
 }
@@ -39,15 +34,10 @@ type Options struct {
 // ParseOptions reads variables in the form NAME=value. An empty value is the default. allowed are the names that a command has.
 func ParseOptions(args []string, allowed ...string) (Options, error) {
 	values, err := command.Variables(args, allowed...)
-	for _, flag := range []string{"FINALIZER", "FORCE"} {
-		if value := values[flag]; err == nil && value != "" && value != "1" {
-			err = fmt.Errorf("%s=%s: must be 1 or empty", flag, value)
-		}
+	if force := values["FORCE"]; err == nil && force != "" && force != "1" {
+		err = fmt.Errorf("FORCE=%s: must be 1 or empty", force)
 	}
-	return Options{
-		Kind: values["KIND"], Version: values["VERSION"], Owns: values["OWNS"], Binds: values["BINDS"],
-		Finalizer: values["FINALIZER"] != "", Force: values["FORCE"] != "",
-	}, err
+	return Options{Kind: values["KIND"], Version: values["VERSION"], Owns: values["OWNS"], Force: values["FORCE"] != ""}, err
 }
 
 // longestKind leaves room for the suffixes of generated names in lines and labels.
@@ -79,12 +69,12 @@ func (p *project) checkKind(kind string) error {
 // checkFree fails if the sources have a kind, a package or a type of the name.
 func (p *project) checkFree(kind, version string) error {
 	lower := strings.ToLower(kind)
-	for _, path := range []string{"pkg/reconciler/" + lower, "test/" + lower, "config/300-" + lower + ".yaml", "pkg/apis/" + p.API + "/" + lower + ".go"} {
+	for _, path := range []string{"pkg/reconciler/" + lower, "test/" + lower, "config/300-" + lower + ".yaml"} {
 		if p.exists(path) {
 			return fmt.Errorf("KIND=%s: %s exists; choose another name, or run make drop KIND=%s", kind, path, kind)
 		}
 	}
-	for _, name := range []string{kind, kind + "Spec", kind + "Status", kind + "Reference", kind + "List"} {
+	for _, name := range []string{kind, kind + "Spec", kind + "Status", kind + "List"} {
 		if p.declares(version, name) {
 			return fmt.Errorf("KIND=%s: package %s declares %s; choose another name", kind, version, name)
 		}
@@ -103,67 +93,11 @@ func (p *project) chooseVersion(version string) (string, error) {
 }
 
 func chooseChild(owns string) (child, error) {
-	if owns == "" {
-		owns = "v1.ConfigMap"
-	}
-	c, ok := children[owns]
+	c, ok := children[cmp.Or(owns, "v1.ConfigMap")]
 	if !ok {
-		return child{}, fmt.Errorf("OWNS=%s: must be one of %s", owns, owned())
-	}
-	gvk, err := parseGVK(owns)
-	if err == nil {
-		c.builtIn, err = findBuiltIn(gvk)
-	}
-	if err != nil {
-		return child{}, fmt.Errorf("OWNS=%s: %w", owns, err)
+		return c, fmt.Errorf("OWNS=%s: must be one of %s", owns, strings.Join(slices.Sorted(maps.Keys(children)), ", "))
 	}
 	return c, nil
-}
-
-// reference is the kind that spec.ref refers to.
-type reference struct {
-	builtIn
-
-	// Manifest is an object of the kind with the name target, as one line of YAML.
-	Manifest string
-	// Name is that of an object in the samples, and Sample its manifest if none of the samples has one.
-	Name, Sample string
-}
-
-func (p *project) chooseReference(binds string) (*reference, error) {
-	if binds == "" {
-		return nil, nil //nolint:nilnil // a kind may refer to nothing
-	}
-	gvk, err := parseGVK(binds)
-	if err != nil {
-		return nil, fmt.Errorf("BINDS=%s: %w", binds, err)
-	}
-	var ref reference
-	if gvk.Group == p.Group {
-		ref.builtIn, err = p.findOwn(gvk)
-	} else {
-		ref.builtIn, err = findBuiltIn(gvk)
-	}
-	if err == nil {
-		err = p.findTarget(gvk, &ref)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("BINDS=%s: %w", binds, err)
-	}
-	return &ref, nil
-}
-
-// findOwn returns a kind of this operator.
-func (p *project) findOwn(gvk schema.GroupVersionKind) (builtIn, error) {
-	folder := filepath.Join(p.root, "pkg/client/injection/informers", p.API, gvk.Version, strings.ToLower(gvk.Kind))
-	if _, err := os.Stat(folder); err != nil {
-		return builtIn{}, fmt.Errorf("%s has no kind %s at %s that a reconciler watches", p.Group, gvk.Kind, gvk.Version)
-	}
-	accessor, err := p.accessor(gvk.Version)
-	return builtIn{
-		Kind: gvk.Kind, Group: gvk.Group, Version: gvk.Version, Import: p.Module + "/pkg/apis/" + p.API + "/" + gvk.Version, Alias: gvk.Version,
-		Accessor: accessor, Getter: pluralOf(gvk.Kind), Folder: p.API + "/" + gvk.Version, OwnGroup: true,
-	}, err
 }
 
 // pluralOf is the plural of a kind as the generators of clients form it.

@@ -23,7 +23,7 @@ const (
 	security     = "SECURITY.md"
 )
 
-var constructor = regexp.MustCompile(`^\t\t\t(\w+)\.NewController,$`)
+var constructor = regexp.MustCompile(`^\t+(?:hardening\.Constructor\()?(\w+)\.NewController\)?,$`)
 
 // list is a list of lines outside the files of a kind, one or more of which name the kind.
 type list struct {
@@ -39,7 +39,7 @@ func (p *project) lists(kind string) (imports, calls list, optional []list) {
 	lower, quote := strings.ToLower(kind), regexp.QuoteMeta
 	module := quote(p.Module)
 	imports = list{constructors, regexp.MustCompile(`^\t"(` + module + `/[^"]+)"$`), regexp.MustCompile(`^\t"` + module + `/pkg/reconciler/` + lower + `"$`)}
-	calls = list{constructors, constructor, regexp.MustCompile(`^\t\t\t` + lower + `\.NewController,$`)}
+	calls = list{constructors, constructor, regexp.MustCompile(`\b` + lower + `\.NewController`)}
 	link, fields := `\]\(`+quote(strings.TrimPrefix(pages, "docs/"))+`/`, `\]\(`+quote(pages)+`/`
 	resource := "`" + quote(p.Group) + "/" + strings.ToLower(pluralOf(kind))
 	for _, l := range []list{
@@ -69,7 +69,7 @@ func (m *model) entries() []entry {
 	imports, calls, optional := m.lists(m.Kind)
 	entries := []entry{
 		{imports, "\t\"" + m.own("pkg/reconciler/"+m.Lower()) + "\""},
-		{calls, "\t\t\t" + m.Lower() + ".NewController,"},
+		{calls, "\t" + m.Lower() + ".NewController,"},
 	}
 	for _, l := range optional {
 		purpose := "the API that " + strings.TrimSuffix(m.Child.Purpose, ".")
@@ -95,20 +95,11 @@ func (m *model) writes() []string {
 		return "| controller | " + verbs + " | `" + resource + "` | every namespace | " + purpose + " |"
 	}
 	resource := m.Group + "/" + m.Plural()
-	verbs := []string{"create", m.Child.Repair()}
-	if m.Finalizer {
-		verbs = append(verbs, "delete")
-	}
-	slices.Sort(verbs)
-	rows := []string{
+	return []string{
 		row("update", resource+"/status", "the status"),
-		row("update", resource+"/finalizers", "`blockOwnerDeletion` of "+m.Child.Kinds()+"; nothing is written"),
-		row(strings.Join(slices.Compact(verbs), ", "), strings.TrimPrefix(m.Child.Group+"/"+m.Child.Plural(), "/"), "the "+m.Child.Kinds()+" of "+m.Kinds()),
+		row("update", resource+"/finalizers", "`blockOwnerDeletion` of "+m.Child.Kinds+"; nothing is written"),
+		row("create, update", strings.TrimPrefix(m.Child.Group+"/"+m.Child.Plural(), "/"), "the "+m.Child.Kinds+" of "+m.Kinds()),
 	}
-	if m.Finalizer {
-		rows = append(rows, row("patch", resource, "the finalizer"))
-	}
-	return rows
 }
 
 func (l list) keyOf(line string) (string, bool) {
@@ -127,12 +118,13 @@ func (e entry) insert(source string) (string, error) {
 	if at < 0 || !ok {
 		return "", fmt.Errorf("%s: no line is like %q, in whose order it could be inserted", e.file, strings.TrimSpace(e.text))
 	}
+	indent := lines[at][:len(lines[at])-len(strings.TrimLeft(lines[at], "\t"))]
 	for ; at < len(lines); at++ {
 		if key, ok := e.keyOf(lines[at]); !ok || key > own {
 			break
 		}
 	}
-	return strings.Join(slices.Insert(lines, at, e.text), "\n"), nil
+	return strings.Join(slices.Insert(lines, at, indent+strings.TrimLeft(e.text, "\t")), "\n"), nil
 }
 
 // remove deletes the lines of the kind from the list.

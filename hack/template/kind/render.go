@@ -12,7 +12,6 @@ import (
 	"go/format"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -29,8 +28,6 @@ type model struct {
 
 	Kind, Version string
 	Child         child
-	Binds         *reference
-	Finalizer     bool
 	// Accessor is the method of the generated clientset.
 	Accessor string
 	// Skip marks the kind as one of a single version.
@@ -73,7 +70,6 @@ func (m *model) files() (map[string]string, error) {
 	lower := m.Lower()
 	types, reconciler, suite := "pkg/apis/"+m.API+"/"+m.Version+"/"+lower, "pkg/reconciler/"+lower+"/", "test/"+lower+"/"
 	paths := map[string]string{
-		"apis/names.go":                 "pkg/apis/" + m.API + "/" + lower + ".go",
 		"version/types.go":              types + "_types.go",
 		"version/defaults.go":           types + "_defaults.go",
 		"version/defaults_test.go":      types + "_defaults_test.go",
@@ -85,7 +81,6 @@ func (m *model) files() (map[string]string, error) {
 		"reconciler/controller.go":      reconciler + "controller.go",
 		"reconciler/reconciler.go":      reconciler + lower + ".go",
 		"reconciler/child.go":           reconciler + "child.go",
-		"reconciler/testing_test.go":    reconciler + "testing_test.go",
 		"reconciler/table_test.go":      reconciler + "table_test.go",
 		"reconciler/controller_test.go": reconciler + "controller_test.go",
 		"files/roles.yaml":              "config/200-" + lower + "-roles.yaml",
@@ -111,7 +106,7 @@ func (m *model) files() (map[string]string, error) {
 }
 
 func (m *model) render(name string) (string, error) {
-	functions := template.FuncMap{"imports": m.imports, "own": m.own, "when": when, "lower": strings.ToLower}
+	functions := template.FuncMap{"imports": m.imports, "own": m.own}
 	file := name + ".tmpl"
 	parsed, err := template.New(path.Base(file)).Funcs(functions).ParseFS(templates, "templates/"+file)
 	if err != nil {
@@ -124,7 +119,7 @@ func (m *model) render(name string) (string, error) {
 	if !strings.HasSuffix(name, ".go") {
 		return out.String(), nil
 	}
-	formatted, err := format.Source([]byte(wrapped(out.String())))
+	formatted, err := format.Source(out.Bytes())
 	if err != nil {
 		return "", fmt.Errorf("%w:\n%s", err, out.String())
 	}
@@ -136,22 +131,11 @@ func (m *model) own(pkg string, alias ...string) string {
 	return strings.Join(append([]string{m.Module + "/" + pkg}, alias...), " ")
 }
 
-// when returns an import that is needed only if a value is set.
-func when(value any, pkg string) string {
-	if isSet, _ := template.IsTrue(value); isSet {
-		return pkg
-	}
-	return ""
-}
-
-// imports returns an import declaration of packages, each a path that may be followed by an alias. Empty ones are left out.
+// imports returns an import declaration of packages, each a path that may be followed by an alias.
 func (m *model) imports(packages ...string) string {
 	groups := make([]map[string]string, imports.Groups)
 	for _, entry := range packages {
 		pkg, alias, _ := strings.Cut(entry, " ")
-		if pkg == "" {
-			continue
-		}
 		group := imports.Group(m.Module, pkg)
 		if alias == path.Base(pkg) && alias != "v1" {
 			alias = ""
@@ -172,36 +156,5 @@ func (m *model) imports(packages ...string) string {
 		}
 	}
 	out.WriteString(")")
-	return out.String()
-}
-
-// widest is the length of the lines of comments.
-const widest = 140
-
-// sentence matches a line of a comment that is no marker and no part of a list.
-var sentence = regexp.MustCompile(`^(\t*// )([^+\s-].*)\n$`)
-
-// wrapped breaks the lines of comments that the names made too long. The rest of a line moves to the next one of the same comment.
-func wrapped(source string) string {
-	var out strings.Builder
-	for lines := slices.Collect(strings.Lines(source)); len(lines) > 0; {
-		line := lines[0]
-		lines = lines[1:]
-		match := sentence.FindStringSubmatch(line)
-		at := strings.LastIndex(line[:min(len(line), widest)], " ")
-		if match == nil || len(line) <= widest || at < len(match[1]) {
-			out.WriteString(line)
-			continue
-		}
-		out.WriteString(line[:at] + "\n")
-		rest := match[1] + line[at+1:]
-		if len(lines) > 0 {
-			if next := sentence.FindStringSubmatch(lines[0]); next != nil && next[1] == match[1] {
-				lines[0] = strings.TrimSuffix(rest, "\n") + " " + next[2] + "\n"
-				continue
-			}
-		}
-		lines = append([]string{rest}, lines...)
-	}
 	return out.String()
 }

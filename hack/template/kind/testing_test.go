@@ -18,7 +18,7 @@ import (
 // root is the repository.
 const root = "../../.."
 
-var variables = []string{"KIND", "VERSION", "OWNS", "BINDS", "FINALIZER"}
+var variables = []string{"KIND", "VERSION", "OWNS"}
 
 // thisProject returns the operator of this repository, which may be a fork.
 func thisProject(t *testing.T) *project {
