@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -89,8 +90,13 @@ func (f *factory) start(gvr schema.GroupVersionResource) *entry {
 	inner := cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			list, err := f.typed.Client.Resource(resource).List(ctx, options)
-			if apierrors.IsNotFound(err) {
-				if resource = f.served(gvr); resource != gvr {
+			if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
+				// The API server checks permissions before it looks for the resource.
+				switch served, ok := f.served(gvr); {
+				case !ok:
+					err = apierrors.NewNotFound(gvr.GroupResource(), "")
+				case served != resource:
+					resource = served
 					list, err = f.typed.Client.Resource(resource).List(ctx, options)
 				}
 			}
@@ -127,24 +133,23 @@ func (f *factory) toDuckType(object any) (any, error) {
 	return typed, nil
 }
 
-// served returns the resource that the API server serves for one whose name was guessed from a kind: the plural of a kind may be any word.
-func (f *factory) served(guessed schema.GroupVersionResource) schema.GroupVersionResource {
+// served returns the resource that the API server serves for one whose name was guessed from a kind: the plural of a kind may be any word. It returns
+// false if the API server serves none.
+func (f *factory) served(guessed schema.GroupVersionResource) (served schema.GroupVersionResource, ok bool) {
 	gv := guessed.GroupVersion()
 	list, err := kubeclient.Get(f.ctx).Discovery().ServerResourcesForGroupVersion(gv.String())
 	if err != nil {
-		if !apierrors.IsNotFound(err) {
-			f.process.logger().Debugw("Reading the resources of a group failed", "group", gv.String(), "error", err)
-		}
-		return guessed
+		f.process.logger().Debugw("Reading the resources of a group failed", "group", gv.String(), "error", err)
+		return guessed, !apierrors.IsNotFound(err)
 	}
-	served := guessed
 	for _, resource := range list.APIResources {
 		if resource.Name == guessed.Resource {
-			return guessed
+			return guessed, true
 		}
-		if guess, _ := meta.UnsafeGuessKindToResource(gv.WithKind(resource.Kind)); guess == guessed {
-			served = gv.WithResource(resource.Name)
+		// A subresource such as gateways/status has the kind of its resource.
+		if guess, _ := meta.UnsafeGuessKindToResource(gv.WithKind(resource.Kind)); guess == guessed && !strings.Contains(resource.Name, "/") {
+			served, ok = gv.WithResource(resource.Name), true
 		}
 	}
-	return served
+	return served, ok
 }

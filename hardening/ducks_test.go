@@ -12,6 +12,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -48,9 +49,11 @@ func newDucks(t *testing.T, objects ...*unstructured.Unstructured) (upstream, ha
 	p, _ := newProcess(t)
 	ctx, kube := fakekubeclient.With(logging.WithLogger(t.Context(), p.logger()))
 	kube.Discovery().(*discoveryfake.FakeDiscovery).Resources = []*metav1.APIResourceList{{GroupVersion: "net.example.com/v1", APIResources: []metav1.APIResource{
-		{Name: "topics", Kind: "Topic"}, {Name: "gateways", Kind: "Gateway"},
+		{Name: "topics", Kind: "Topic"}, {Name: "gateways", Kind: "Gateway"}, {Name: "gateways/status", Kind: "Gateway"},
 	}}}
-	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{topics: "TopicList", gateways: "GatewayList", gatewaies: "GatewayList"})
+	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
+		topics: "TopicList", gateways: "GatewayList", gatewaies: "GatewayList", topics.GroupVersion().WithResource("inventeds"): "InventedList",
+	})
 	client.PrependReactor("*", "gatewaies", func(clientgotesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewNotFound(gatewaies.GroupResource(), "")
 	})
@@ -118,6 +121,32 @@ func TestDucks_IrregularPlural_IsFound(t *testing.T) {
 	_, hardened := newDucks(t, object("Gateway", "main", map[string]any{"url": "http://main.example.com"}))
 	if _, err := await(t, hardened, gatewaies).ByNamespace("default").Get("main"); err != nil {
 		t.Error(err)
+	}
+}
+
+// An API server checks permissions before it looks for the resource.
+func TestDucks_NotAuthorizedToListTheGuess_DiscoveryDecides(t *testing.T) {
+	for kind, known := range map[string]bool{"Gateway": true, "Topic": true, "Invented": false} {
+		t.Run(kind, func(t *testing.T) {
+			upstream, hardened := newDucks(t, object("Gateway", "main", map[string]any{"url": "http://main.example.com"}))
+			client := upstream.(*duck.CachedInformerFactory).Delegate.(*duck.TypedInformerFactory).Client.(*dynamicfake.FakeDynamicClient)
+			guess, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Group: "net.example.com", Version: "v1", Kind: kind})
+			client.PrependReactor("list", guess.Resource, func(clientgotesting.Action) (bool, runtime.Object, error) {
+				return true, nil, apierrors.NewForbidden(guess.GroupResource(), "", nil)
+			})
+			if kind == "Gateway" {
+				await(t, hardened, guess)
+				return
+			}
+			var err error
+			for err == nil || errors.Is(err, errNotSynced) {
+				_, _, err = hardened.Get(t.Context(), guess)
+				time.Sleep(time.Millisecond)
+			}
+			if apierrors.IsForbidden(err) != known || apierrors.IsNotFound(err) == known {
+				t.Errorf("Get() = %v", err)
+			}
+		})
 	}
 }
 
