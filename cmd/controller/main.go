@@ -38,7 +38,7 @@ func main() {
 		Settings:  s.Settings,
 		Parsers:   process.NewParsers(config.Parsers, config.Components...),
 		Controllers: []injection.ControllerConstructor{
-			addressableservice.NewController,
+			hardening.Constructor(addressableservice.NewController),
 			addressbinding.NewController,
 			hardening.Constructor(simpledeployment.NewController),
 		},

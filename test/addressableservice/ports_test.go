@@ -21,7 +21,7 @@ func TestAddressableService_UnknownPort_ConditionReportsItWithoutRetries(t *test
 	ns := env.Namespace(t)
 	env.Apply(t, ns, service("target", onePort))
 	as := env.Apply(t, ns, object("it", toService("target")+"\nports: [{name: metrics}]"))[0]
-	env.Await(t, as, notReady(v1.ReasonPortNotFound), says(`has no port named "metrics"; its TCP ports are http:80`))
+	env.Await(t, as, notReady(v1.ReasonPortNotFound), says("has no port metrics, which spec.ports requests; its TCP ports are [http:80]"))
 
 	// A loop would write, or log a failed reconciliation, again and again. What comes after
 	// the condition is reconciled after anything that a loop would have queued.

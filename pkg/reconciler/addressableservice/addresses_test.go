@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package addressableservice
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -106,7 +105,7 @@ func TestPlanAddresses_ServicePorts_ReturnsURLs(t *testing.T) {
 		"public in another domain":         {[]mod{public}, svc(), testConfig(func(c *config.Addressable) { c.Domain = "example.org" }), addressesAt("https://a.ns.example.org"), ""},
 		"public in a domain that is wrong": {[]mod{public}, svc(), testConfig(func(c *config.Addressable) { c.Domain = "A" }), nil, `host name "a.ns.A"`},
 		"one bad port takes all": {
-			[]mod{withPorts(port("web", 0, ""), port("p", 0, ""))}, svc(web), nil, nil, `Service target has no port named "p"; its TCP ports are web:8080`,
+			[]mod{withPorts(port("web", 0, ""), port("p", 0, ""))}, svc(web), nil, nil, "Service target has no port p, which spec.ports requests; its TCP ports are [web:8080]",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -153,20 +152,6 @@ func TestPlanAddresses_EachServiceOfTheReference_HasTheURLOrTheReason(t *testing
 				t.Errorf("got  %q %q %q\nwant %q %q %q", url, reason, message, row.URL, row.Reason, row.Message)
 			}
 		})
-	}
-}
-
-func TestCheckBounds_TooLong_NamesTheField(t *testing.T) {
-	long := strings.Repeat("x", maxCACerts+1)
-	for want, a := range map[string]duckv1.Addressable{
-		"its url is longer than 8192 characters": {URL: mustParse("http://d/" + long)},
-		"its CACerts is longer than 65536":       {URL: mustParse("http://d"), CACerts: &long},
-		"its audience is longer than 2048":       {URL: mustParse("http://d"), Audience: &long},
-		`its URL "d" is not a URI`:               {URL: mustParse("d")},
-	} {
-		if p := checkBounds(v1.TargetReference{}, []duckv1.Addressable{a}); !says(p, want) {
-			t.Errorf("the problem is %+v, want %q", p, want)
-		}
 	}
 }
 

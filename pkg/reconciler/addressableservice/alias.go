@@ -6,24 +6,28 @@ SPDX-License-Identifier: Apache-2.0
 package addressableservice
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/pkg/reconciler/failures"
 )
+
+// aliasesByOwner is the name of the index that finds Services by their namespace and the object of which they claim to be aliases.
+const aliasesByOwner = "aliasOwner"
 
 // planAlias decides the alias of an object, nil if none is requested. It is pure, and reads the address that the status has by then.
 func planAlias(cfg *config.Addressable, as *v1.AddressableService) (*corev1.Service, *failures.Failure) {
@@ -33,51 +37,55 @@ func planAlias(cfg *config.Addressable, as *v1.AddressableService) (*corev1.Serv
 	case as.Status.Address == nil:
 		return nil, failures.Newf(v1.ReasonNoAddress, "there is no address to publish; an existing alias stays as it is")
 	}
-	host := hostname(as.Status.Address.URL)
-	if net.ParseIP(host) != nil {
-		return nil, failures.Newf(v1.ReasonHostNotPublishable, "an ExternalName Service cannot point to host %q: it is an IP address, not a name", host)
-	}
-	if problems := validation.IsDNS1123Subdomain(host); len(problems) > 0 {
-		return nil, failures.Newf(v1.ReasonHostNotPublishable, "an ExternalName Service cannot point to host %q: %s", host, problems[0])
+	host := as.Status.Address.URL.URL().Hostname()
+	if net.ParseIP(host) != nil || len(validation.IsDNS1123Subdomain(host)) > 0 {
+		return nil, failures.Newf(v1.ReasonHostNotPublishable, "an ExternalName Service cannot point to host %q, which is no DNS name", host)
 	}
 	return &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:   cfg.DirectoryNamespace,
 			Name:        as.Spec.Publish.Alias,
 			Labels:      map[string]string{samples.AliasOwnerUIDLabelKey: string(as.UID)},
-			Annotations: map[string]string{samples.AliasOwnerAnnotationKey: keyOf(as).String()},
+			Annotations: map[string]string{samples.AliasOwnerAnnotationKey: keyOf(as)},
 		},
 		Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: host},
 	}, nil
 }
 
+func keyOf(as *v1.AddressableService) string { return as.Namespace + "/" + as.Name }
+
 // owns reports whether a Service is an alias of this object, or of a deleted object of the same name whose finalizer was removed by hand.
 // Owner references cannot cross namespaces, so a label with the UID and an annotation with namespace and name replace them.
 func owns(as *v1.AddressableService, service *corev1.Service) bool {
-	uid, labeled := service.Labels[samples.AliasOwnerUIDLabelKey]
-	owner, _ := ownerOf(service)
-	return labeled && as.UID != "" && (uid == string(as.UID) || owner == keyOf(as))
+	uid := service.Labels[samples.AliasOwnerUIDLabelKey]
+	return uid != "" && (uid == string(as.UID) || ownerOf(service) == keyOf(as))
 }
 
-// ownerOf returns the object that published an alias, and whether the Service is an alias.
-func ownerOf(service *corev1.Service) (types.NamespacedName, bool) {
-	_, labeled := service.Labels[samples.AliasOwnerUIDLabelKey]
-	namespace, name, err := cache.SplitMetaNamespaceKey(service.Annotations[samples.AliasOwnerAnnotationKey])
-	return types.NamespacedName{Namespace: namespace, Name: name}, labeled && err == nil && name != ""
-}
-
-// correctAlias returns the existing alias with our fields set, and whether they were set already. Labels and annotations of others stay.
-func correctAlias(existing, wanted *corev1.Service) (*corev1.Service, bool) {
-	const owner, uid = samples.AliasOwnerAnnotationKey, samples.AliasOwnerUIDLabelKey
-	if existing.Spec.Type == wanted.Spec.Type && existing.Spec.ExternalName == wanted.Spec.ExternalName &&
-		existing.Annotations[owner] == wanted.Annotations[owner] && existing.Labels[uid] == wanted.Labels[uid] {
-		return existing, true
+// ownerOf returns namespace and name of the object that published an alias, or "" if the Service is none.
+func ownerOf(obj any) string {
+	service, ok := obj.(*corev1.Service)
+	if !ok || service.Labels[samples.AliasOwnerUIDLabelKey] == "" {
+		return ""
 	}
-	corrected := existing.DeepCopy()
-	corrected.Spec = wanted.Spec
-	metav1.SetMetaDataAnnotation(&corrected.ObjectMeta, owner, wanted.Annotations[owner])
-	metav1.SetMetaDataLabel(&corrected.ObjectMeta, uid, wanted.Labels[uid])
-	return corrected, false
+	return service.Annotations[samples.AliasOwnerAnnotationKey]
+}
+
+// indexByOwner implements cache.IndexFunc.
+func indexByOwner(obj any) ([]string, error) {
+	service, ok := obj.(*corev1.Service)
+	if !ok || ownerOf(service) == "" {
+		return nil, nil
+	}
+	return []string{service.Namespace + "/" + ownerOf(service)}, nil
+}
+
+// cachedAliases returns the aliases of an object in a directory. Services of other namespaces may claim to be aliases.
+func (r *Reconciler) cachedAliases(directory, owner string) (aliases []corev1.Service) {
+	found, _ := r.aliases.ByIndex(aliasesByOwner, directory+"/"+owner) // The index exists.
+	for _, obj := range found {
+		aliases = append(aliases, *obj.(*corev1.Service)) //nolint:forcetypeassert // a cache of Services
+	}
+	return aliases
 }
 
 // reconcileAlias publishes the address as spec.publish requests. An alias is deleted only once it is no longer requested, and a former name
@@ -93,16 +101,19 @@ func (r *Reconciler) reconcileAlias(ctx context.Context, as *v1.AddressableServi
 		return nil
 	}
 	if wanted != nil {
-		p = r.ensureAlias(ctx, as, wanted)
+		p = r.publish(ctx, as, wanted)
 	}
 	if p == nil {
-		p = r.removeAliasesBut(ctx, as, wanted)
+		directories, err := r.unpublish(ctx, as, wanted)
+		if as.Status.SetDirectories(directories); err != nil {
+			p = failures.Failed(v1.ReasonPublishFailed, err)
+		}
 	}
 	switch {
-	case p.Marked():
-		as.Status.MarkNotPublished(p.Reason, p.Message)
+	case p != nil && (!p.Marked() || apierrors.IsAlreadyExists(p.Err) || apierrors.IsNotFound(p.Err)):
+		// The cache is stale, so the condition stays until the retry.
 	case p != nil:
-		// The condition stays until the retry.
+		as.Status.MarkNotPublished(p.Reason, p.Message)
 	case wanted == nil:
 		as.Status.MarkNotRequested()
 	default:
@@ -111,47 +122,30 @@ func (r *Reconciler) reconcileAlias(ctx context.Context, as *v1.AddressableServi
 	return p
 }
 
-// ensureAlias writes the alias unless the cache has it as it should be. If the write shows that the cache is
-// stale, ensureAlias reads the live object and decides again.
-func (r *Reconciler) ensureAlias(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *failures.Failure {
-	if !r.watched(wanted.Namespace) {
-		return failures.Newf(v1.ReasonDirectoryNotFound,
-			"the directory namespace %q is not watched: this installation is for namespace %q alone, which directory-namespace in ConfigMap %s has to name",
-			wanted.Namespace, r.scope, config.AddressableName)
+// publish creates the alias, or corrects the existing one if it is ours. The update carries the resourceVersion of the existing one, so that it
+// cannot change an alias whose owner has changed.
+func (r *Reconciler) publish(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *failures.Failure {
+	if err := errors.Join(r.track(as, serviceKind, wanted.Namespace, wanted.Name), r.track(as, namespaceKind, "", wanted.Namespace)); err != nil {
+		return failures.Newf(v1.ReasonPublishFailed, "%v", err)
 	}
-	existing, err := r.services.Services(wanted.Namespace).Get(wanted.Name)
-	p := r.writeAlias(ctx, as, wanted, existing, err)
-	if p != nil && (apierrors.IsAlreadyExists(p.Err) || apierrors.IsConflict(p.Err) || apierrors.IsNotFound(p.Err)) {
-		existing, err = r.kube.CoreV1().Services(wanted.Namespace).Get(ctx, wanted.Name, metav1.GetOptions{})
-		p = r.writeAlias(ctx, as, wanted, existing, err)
-	}
-	return p
-}
-
-// writeAlias creates the alias, or corrects the existing one if it is ours. The update carries the
-// resourceVersion of the existing one, so that it cannot change an alias whose owner has changed.
-func (r *Reconciler) writeAlias(ctx context.Context, as *v1.AddressableService, wanted, existing *corev1.Service, err error) *failures.Failure {
 	client := r.kube.CoreV1().Services(wanted.Namespace)
+	existing, err := r.services.Services(wanted.Namespace).Get(wanted.Name)
 	switch {
 	case apierrors.IsNotFound(err):
 		if p := r.checkDirectory(wanted.Namespace); p != nil {
 			return p
 		}
-		if _, err = client.Create(ctx, wanted, metav1.CreateOptions{}); apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-			return directoryTerminating(wanted.Namespace)
-		} else if apierrors.IsNotFound(err) {
-			// The cache has the namespace, so its deletion may have been the last event, or the response is wrong.
-			p := directoryNotFound(wanted.Namespace)
-			p.Recheck = failures.FirstRecheck
-			return p
-		}
+		_, err = client.Create(ctx, wanted, metav1.CreateOptions{})
 	case err == nil && !owns(as, existing):
-		if owner, ok := ownerOf(existing); ok {
-			return failures.Newf(v1.ReasonAliasTaken, "the alias %q is published by AddressableService %s", existing.Name, owner)
-		}
-		return failures.Newf(v1.ReasonAliasTaken, "Service %s/%s exists and was not made by this operator", existing.Namespace, existing.Name)
+		return failures.Newf(v1.ReasonAliasTaken, "Service %s/%s exists and belongs to %s",
+			existing.Namespace, existing.Name, cmp.Or(ownerOf(existing), "another client"))
 	case err == nil:
-		if corrected, ok := correctAlias(existing, wanted); !ok {
+		// Labels, annotations and other fields of others stay.
+		corrected := existing.DeepCopy()
+		corrected.Spec.Type, corrected.Spec.ExternalName = wanted.Spec.Type, wanted.Spec.ExternalName
+		metav1.SetMetaDataAnnotation(&corrected.ObjectMeta, samples.AliasOwnerAnnotationKey, wanted.Annotations[samples.AliasOwnerAnnotationKey])
+		metav1.SetMetaDataLabel(&corrected.ObjectMeta, samples.AliasOwnerUIDLabelKey, wanted.Labels[samples.AliasOwnerUIDLabelKey])
+		if !equality.Semantic.DeepEqual(existing, corrected) {
 			_, err = client.Update(ctx, corrected, metav1.UpdateOptions{})
 		}
 	}
@@ -164,74 +158,48 @@ func (r *Reconciler) writeAlias(ctx context.Context, as *v1.AddressableService, 
 // checkDirectory distinguishes a missing directory from a missing permission to write to it. The response of the API server does not: it
 // checks permissions before it looks for the namespace, and a Role in the directory is deleted together with it.
 func (r *Reconciler) checkDirectory(directory string) *failures.Failure {
-	namespace, err := r.namespaces.Get(directory)
-	switch {
-	case apierrors.IsNotFound(err):
-		return directoryNotFound(directory)
+	switch namespace, err := r.namespaces.Get(directory); {
+	case !r.watched(directory):
+		return failures.Newf(v1.ReasonDirectoryNotFound, "the directory namespace %q is not watched: this installation is for namespace %q alone, "+
+			"which directory-namespace in ConfigMap %s has to name", directory, r.scope, config.AddressableName)
 	case err != nil:
-		return failures.Failed(v1.ReasonPublishFailed, fmt.Errorf("reading namespace %s: %w", directory, err))
-	case isTerminating(namespace):
-		return directoryTerminating(directory)
+		return failures.Newf(v1.ReasonDirectoryNotFound,
+			"the directory namespace %q does not exist; it is directory-namespace in ConfigMap %s", directory, config.AddressableName)
+	case namespace.DeletionTimestamp != nil:
+		return failures.Newf(v1.ReasonDirectoryTerminating, "the directory namespace %q is being deleted", directory)
 	}
 	return nil
 }
 
-func directoryNotFound(directory string) *failures.Failure {
-	return failures.Newf(v1.ReasonDirectoryNotFound,
-		"the directory namespace %q does not exist; it is directory-namespace in ConfigMap %s", directory, config.AddressableName)
-}
-
-func directoryTerminating(directory string) *failures.Failure {
-	return failures.Newf(v1.ReasonDirectoryTerminating, "the directory namespace %q is being deleted", directory)
-}
-
-// removeAliasesBut removes the aliases of this object except the wanted one. In the directory, where the alias was renamed or is no longer
-// requested, these are those in the cache: another one enqueues its owner when it is delivered. Former directories are listed live, since
-// they are forgotten afterwards.
-func (r *Reconciler) removeAliasesBut(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *failures.Failure {
-	directory := config.FromContextOrDefaults(ctx).DirectoryNamespace
-	others := slices.DeleteFunc(r.cachedAliases(directory, keyOf(as)), func(alias *corev1.Service) bool {
-		return wanted != nil && alias.Name == wanted.Name
-	})
-	if err := r.removeAliases(ctx, others); err != nil {
-		return failures.Failed(v1.ReasonPublishFailed, err)
-	}
-	for _, former := range as.Status.Directories() {
-		if former == directory || !r.watched(former) {
+// unpublish deletes the aliases of this object except the wanted one, and returns the directories that may still have one. In the directory of
+// the wanted one, these are those in the cache: another one enqueues its owner when it is delivered. Other directories are also listed live,
+// since they are forgotten afterwards.
+func (r *Reconciler) unpublish(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) ([]string, error) {
+	left, current := as.Status.Directories(), config.FromContextOrDefaults(ctx).DirectoryNamespace
+	for _, directory := range sets.List(sets.New(left...).Insert(current)) {
+		isWanted := wanted != nil && directory == wanted.Namespace
+		aliases := slices.DeleteFunc(r.cachedAliases(directory, keyOf(as)), func(alias corev1.Service) bool { return isWanted && alias.Name == wanted.Name })
+		if err := r.removeAliases(ctx, aliases); err != nil {
+			return left, err
+		}
+		if isWanted || !slices.Contains(left, directory) || !r.watched(directory) {
 			continue
 		}
-		if err := r.removeEveryAlias(ctx, as, former); err != nil {
-			return failures.Failed(v1.ReasonPublishFailed, err)
+		live, err := r.kube.CoreV1().Services(directory).List(ctx, metav1.ListOptions{LabelSelector: samples.AliasOwnerUIDLabelKey + "=" + string(as.UID)})
+		if err != nil {
+			return left, fmt.Errorf("listing the aliases in namespace %s: %w", directory, err)
 		}
-		as.Status.SetDirectories(slices.DeleteFunc(as.Status.Directories(), func(d string) bool { return d == former }))
+		if err := r.removeAliases(ctx, live.Items); err != nil {
+			return left, err
+		}
+		left = slices.DeleteFunc(left, func(d string) bool { return d == directory })
 	}
-	return nil
+	return left, nil
 }
 
-// removeEveryAlias removes all aliases of an object from a directory, which is listed live: the cache might not have the latest alias yet.
-func (r *Reconciler) removeEveryAlias(ctx context.Context, as *v1.AddressableService, directory string) error {
-	if err := r.removeAliases(ctx, r.cachedAliases(directory, keyOf(as))); err != nil {
-		return err
-	}
-	live, err := r.kube.CoreV1().Services(directory).List(ctx, metav1.ListOptions{
-		LabelSelector: labels.SelectorFromSet(labels.Set{samples.AliasOwnerUIDLabelKey: string(as.UID)}).String(),
-	})
-	if err != nil {
-		return fmt.Errorf("listing the aliases in namespace %s: %w", directory, err)
-	}
-	aliases := make([]*corev1.Service, 0, len(live.Items))
-	for i := range live.Items {
-		aliases = append(aliases, &live.Items[i])
-	}
-	return r.removeAliases(ctx, aliases)
-}
-
-// removeAliases deletes aliases, unless they have changed since they were looked at. Those in a terminating namespace are deleted with it.
-func (r *Reconciler) removeAliases(ctx context.Context, aliases []*corev1.Service) error {
+// removeAliases deletes aliases, unless they have changed since they were looked at.
+func (r *Reconciler) removeAliases(ctx context.Context, aliases []corev1.Service) error {
 	for _, alias := range aliases {
-		if namespace, err := r.namespaces.Get(alias.Namespace); err == nil && isTerminating(namespace) {
-			continue
-		}
 		err := r.kube.CoreV1().Services(alias.Namespace).Delete(ctx, alias.Name, metav1.DeleteOptions{
 			Preconditions: &metav1.Preconditions{UID: &alias.UID, ResourceVersion: &alias.ResourceVersion},
 		})
@@ -240,9 +208,4 @@ func (r *Reconciler) removeAliases(ctx context.Context, aliases []*corev1.Servic
 		}
 	}
 	return nil
-}
-
-// cachedAliases returns the aliases of an object in a directory. Services of other namespaces may claim to be aliases.
-func (r *Reconciler) cachedAliases(directory string, owner types.NamespacedName) []*corev1.Service {
-	return r.aliases.ByIndex(aliasesByOwner, inDirectory(directory, owner))
 }

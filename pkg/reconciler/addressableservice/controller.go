@@ -7,53 +7,78 @@ package addressableservice
 
 import (
 	"context"
-	"errors"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/sets"
+	"go.uber.org/zap"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
-	duckv1 "knative.dev/pkg/apis/duck/v1"
-	crdinformer "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition"
+	"knative.dev/pkg/apis/duck"
+	"knative.dev/pkg/client/injection/ducks/duck/v1/addressable"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
+	namespaceinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/namespace"
+	serviceinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/service"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
-	"knative.dev/pkg/injection/clients/dynamicclient"
+	"knative.dev/pkg/injection"
 	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
 
-	"github.com/mallard-dev/mallard/observe"
-	"github.com/mallard-dev/mallard/observe/ducks"
-	"github.com/mallard-dev/mallard/observe/expectations"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	"github.com/mallard-dev/mallard/pkg/client/injection/client"
+	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
-	"github.com/mallard-dev/mallard/runtime/restmapping"
 )
 
-// NewController wires the reconciler with its sources. The process calls it once, before any informer runs. The number of workers is the
-// process-wide controller.DefaultThreadsPerController.
+// NewController wires the reconciler with its informers.
 func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
-	t, on := observe.NewTriggers("AddressableService"), dependents{objects: addressableServices.Lister(ctx)}
-	on.config = config.NewStore(logging.FromContext(ctx).Named("config-store"), func(name string, _ any) { t.Enqueue(observe.Configured, name, on.onConfig()) })
-	on.config.WatchConfigs(cmw)
-	served := func(versions sets.Set[schema.GroupVersion]) {
-		t.Enqueue(observe.Served, "Addressable", on.onServed(versions))
-	}
-	mapper, err := restmapping.NewMapper(ctx, crdinformer.Get(ctx).Informer().GetIndexer(), kubeclient.Get(ctx).Discovery(), served)
-	addressables := ducks.New(ctx, dynamicclient.Get(ctx), &duckv1.AddressableType{}, sets.New[string](), served)
+	logger := logging.FromContext(ctx)
+	addressableServices, services, namespaces := addressableserviceinformer.Get(ctx), serviceinformer.Get(ctx), namespaceinformer.Get(ctx)
+	isOurs := reconciler.AnnotationFilterFunc(samples.ClassAnnotationKey, samples.ClassMallard, false)
 
-	r := newReconciler(ctx, mapper, addressables)
-	impl := addressableservicereconciler.NewImpl(ctx, r, samples.ClassMallard, func(*controller.Impl) controller.Options {
-		return controller.Options{ConfigStore: on.config, FinalizerName: samples.FinalizerName}
-	})
-	if err := errors.Join(err, t.Wire(ctx, impl, observe.Guards{Expectations: expectations.New(nil), Failures: r.failures},
-		observe.For(addressableServices, isOurs),
-		observe.Maps(addressableServices, on.onObject),
-		observe.Maps(services, on.onService),
-		observe.Maps(namespaces, on.onNamespace),
-		observe.Maps(observe.Duck[ducks.Object]("Addressable", addressables), on.onDuck),
-		observe.When(crds, on.onCRD(mapper, addressables)),
-	)); err != nil {
-		logging.FromContext(ctx).Fatalw("Wiring the reconciler failed", "error", err)
+	r := &Reconciler{
+		kube:                kubeclient.Get(ctx),
+		samples:             client.Get(ctx),
+		addressableServices: addressableServices.Lister(),
+		services:            services.Lister(),
+		aliases:             services.Informer().GetIndexer(),
+		namespaces:          namespaces.Lister(),
+		scope:               injection.GetNamespaceScope(ctx),
 	}
+	var store *config.Store
+	impl := addressableservicereconciler.NewImpl(ctx, r, samples.ClassMallard, func(impl *controller.Impl) controller.Options {
+		resync := configmap.TypeFilter(&config.Addressable{})(func(string, any) { impl.FilteredGlobalResync(isOurs, addressableServices.Informer()) })
+		store = config.NewStore(logger.Named("config-store"), resync)
+		store.WatchConfigs(cmw)
+		return controller.Options{ConfigStore: store, FinalizerName: samples.FinalizerName}
+	})
+	r.tracker = impl.Tracker
+
+	addressableServices.Informer().AddEventHandler(cache.FilteringResourceEventHandler{FilterFunc: isOurs, Handler: controller.HandleAll(impl.Enqueue)})
+
+	// The objects that they refer to, the Services with the names of their aliases, and namespaces: the reconciler tracks each.
+	addressableServices.Informer().AddEventHandler(controller.HandleAll(controller.EnsureTypeMeta(r.tracker.OnChanged, addressableServiceKind)))
+	services.Informer().AddEventHandler(controller.HandleAll(controller.EnsureTypeMeta(r.tracker.OnChanged, serviceKind)))
+	namespaces.Informer().AddEventHandler(controller.HandleAll(controller.EnsureTypeMeta(r.tracker.OnChanged, namespaceKind)))
+	r.addressables = &duck.CachedInformerFactory{Delegate: &duck.EnqueueInformerFactory{
+		Delegate: addressable.Get(ctx), EventHandler: controller.HandleAll(r.tracker.OnChanged),
+	}}
+
+	// An alias that its owner does not request, and so does not track. Outside of the directory, any user can create Services that look like aliases.
+	if err := services.Informer().AddIndexers(cache.Indexers{aliasesByOwner: indexByOwner}); err != nil {
+		logger.Fatalw("Indexing aliases failed", zap.Error(err))
+	}
+	services.Informer().AddEventHandler(cache.FilteringResourceEventHandler{
+		FilterFunc: func(obj any) bool {
+			service, ok := obj.(*corev1.Service)
+			return ok && service.Namespace == store.Load().DirectoryNamespace
+		},
+		Handler: controller.HandleAll(func(obj any) {
+			if namespace, name, err := cache.SplitMetaNamespaceKey(ownerOf(obj)); err == nil && name != "" {
+				impl.EnqueueKey(types.NamespacedName{Namespace: namespace, Name: name})
+			}
+		}),
+	})
 	return impl
 }

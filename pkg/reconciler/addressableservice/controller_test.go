@@ -18,21 +18,23 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
-	fakediscovery "k8s.io/client-go/discovery/fake"
 	fakedynamic "k8s.io/client-go/dynamic/fake"
 
-	fakeapiextensionsclient "knative.dev/pkg/client/injection/apiextensions/client/fake"
-	_ "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition/fake"
+	"knative.dev/pkg/client/injection/ducks/duck/v1/addressable"
+	_ "knative.dev/pkg/client/injection/ducks/duck/v1/addressable/fake"
 	fakekubeclient "knative.dev/pkg/client/injection/kube/client/fake"
 	_ "knative.dev/pkg/client/injection/kube/informers/core/v1/namespace/fake"
 	_ "knative.dev/pkg/client/injection/kube/informers/core/v1/service/fake"
 	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection/clients/dynamicclient"
 	_ "knative.dev/pkg/injection/clients/dynamicclient/fake"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	fakesamplesclient "github.com/mallard-dev/mallard/pkg/client/injection/client/fake"
 	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
@@ -51,9 +53,8 @@ func run(t *testing.T) *running {
 	t.Helper()
 	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t)
 	// The one that is injected does not know our kinds.
-	ctx = context.WithValue(ctx, dynamicclient.Key{}, fakedynamic.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
-		map[schema.GroupVersionResource]string{{Group: "example.com", Version: "v1", Resource: "ducks"}: "DuckList"}))
-	fakekubeclient.Get(ctx).Discovery().(*fakediscovery.FakeDiscovery).Resources = []*metav1.APIResourceList{{GroupVersion: "v1"}}
+	ctx = addressable.WithDuck(context.WithValue(ctx, dynamicclient.Key{}, fakedynamic.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
+		map[schema.GroupVersionResource]string{ducks: "DuckList"})))
 	r := &running{ctx: ctx, watcher: &configmap.ManualWatcher{Namespace: "knative-samples"}}
 	impl := NewController(ctx, r.watcher)
 	r.configure("example.com")
@@ -158,40 +159,69 @@ func TestController_ConfigMapChanges_EnqueuesObjectsOfOurClassOnly(t *testing.T)
 		}
 	}
 	r.configure("example.org")
-	impl.WorkQueue().ShutDown()
-	var keys []types.NamespacedName
-	for {
-		key, ended := impl.WorkQueue().Get()
-		if ended && key == nil {
-			break
-		}
-		keys = append(keys, key.(types.NamespacedName))
-		impl.WorkQueue().Done(key)
-	}
-	if got := namesOf(keys); !slices.Equal(got, []string{"a", "d"}) {
+	if got := enqueued(impl); !slices.Equal(got, []string{"a", "d"}) {
 		t.Errorf("enqueued are %q, want those of our class", got)
 	}
 }
 
-func TestController_CRDInstalledLater_Reconciles(t *testing.T) {
+// enqueued shuts the queue down, and returns the names of its keys.
+func enqueued(impl *controller.Impl) []string {
+	impl.WorkQueue().ShutDown()
+	names := sets.New[string]()
+	for {
+		key, ended := impl.WorkQueue().Get()
+		if ended && key == nil {
+			return sets.List(names)
+		}
+		names.Insert(key.(types.NamespacedName).Name) //nolint:forcetypeassert // a queue of keys
+		impl.WorkQueue().Done(key)
+	}
+}
+
+// Outside of the directory, any user can create Services that look like aliases.
+func TestController_AliasThatNoObjectTracks_EnqueuesItsOwnerOnlyInTheDirectory(t *testing.T) {
+	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t)
+	r := &running{ctx: ctx, watcher: &configmap.ManualWatcher{Namespace: "knative-samples"}}
+	impl := NewController(ctx, r.watcher)
+	r.configure("example.com")
+	for _, s := range []*corev1.Service{
+		alias("one", "left", host), alias("two", "claimed", host, claimed), service(directory, "other"),
+		alias("three", "malformed", host, func(s *corev1.Service) { s.Annotations[samples.AliasOwnerAnnotationKey] = "a/b/c" }),
+	} {
+		if _, err := fakekubeclient.Get(ctx).CoreV1().Services(s.Namespace).Create(ctx, s, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stopped, err := reconcilertesting.RunAndSyncInformers(ctx, informers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := wait.PollUntilContextTimeout(ctx, time.Millisecond, wait.ForeverTestTimeout, true, func(context.Context) (bool, error) {
+		return impl.WorkQueue().Len() > 0, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	// Returns once each handler has returned.
+	cancel()
+	stopped()
+	if got := enqueued(impl); !slices.Equal(got, []string{"left"}) {
+		t.Errorf("enqueued are %q, want the owner of the alias in the directory", got)
+	}
+}
+
+func TestController_TargetOfACustomKindChanges_Reconciles(t *testing.T) {
 	r := run(t)
 	r.create(t, object("a", toDuck))
 	r.becomes(t, "a", "")
-	crds := fakeapiextensionsclient.Get(r.ctx).ApiextensionsV1().CustomResourceDefinitions()
-	if _, err := crds.Create(r.ctx, duckCRD(), metav1.CreateOptions{}); err != nil {
+	client := dynamicclient.Get(r.ctx).Resource(ducks).Namespace(ns)
+	if _, err := client.Create(r.ctx, aDuck(ns, "d", addressStatus("http://d.example.com")), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	err := wait.PollUntilContextTimeout(r.ctx, time.Millisecond, wait.ForeverTestTimeout, true, func(ctx context.Context) (bool, error) {
-		as, err := fakesamplesclient.Get(ctx).SamplesV1().AddressableServices(ns).Get(ctx, "a", metav1.GetOptions{})
-		if err != nil {
-			return false, err
-		}
-		c := as.Status.GetCondition(v1.AddressableServiceConditionTargetResolved)
-		return c.IsFalse() && c.Reason == v1.ReasonTargetNotFound, nil
-	})
-	if err != nil {
-		t.Fatalf("the object still does not know its target's kind: %v", err)
+	r.becomes(t, "a", "http://d.example.com")
+	if _, err := client.Update(r.ctx, aDuck(ns, "d", addressStatus("http://other.example.com")), metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
 	}
+	r.becomes(t, "a", "http://other.example.com")
 }
 
 func TestHops_LinkChangesItsReference_EveryObjectBehindFollows(t *testing.T) {

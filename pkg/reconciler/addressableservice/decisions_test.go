@@ -12,11 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/pkg/reconciler/failures"
 )
 
 // says reports whether the message of a problem contains a text; no problem contains the empty one.
@@ -77,56 +76,6 @@ func TestOwns_Service_ReportsItsController(t *testing.T) {
 }
 
 func emptyOwner(s *corev1.Service) { s.Labels = map[string]string{samples.AliasOwnerUIDLabelKey: ""} }
-
-func TestOwnerOf_Service_ReturnsTheKey(t *testing.T) {
-	for annotation, want := range map[string]types.NamespacedName{
-		"ns/a":  {Namespace: "ns", Name: "a"},
-		"":      {},
-		"a/b/c": {},
-		"ns/":   {},
-	} {
-		s := service(directory, "al")
-		s.Annotations = map[string]string{samples.AliasOwnerAnnotationKey: annotation}
-		s.Labels = map[string]string{samples.AliasOwnerUIDLabelKey: "uid"}
-		got, ok := ownerOf(s)
-		if ok != (want.Name != "") || ok && got != want {
-			t.Errorf("ownerOf(%q) = %v, %t, want %v", annotation, got, ok, want)
-		}
-	}
-}
-
-func TestCorrectAlias_ChangedService_IsCorrected(t *testing.T) {
-	wanted := alias("al", "a", host)
-	for name, tc := range map[string]struct {
-		change func(*corev1.Service)
-		right  bool
-	}{
-		"as it should be":    {func(*corev1.Service) {}, true},
-		"with more labels":   {label("of", "others"), true},
-		"with defaults":      {func(s *corev1.Service) { s.Spec.SessionAffinity = corev1.ServiceAffinityNone }, true},
-		"pointing elsewhere": {func(s *corev1.Service) { s.Spec.ExternalName = "elsewhere.example.com" }, false},
-		"of another type": {func(s *corev1.Service) {
-			s.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeClusterIP, ClusterIP: "10.0.0.1"}
-		}, false},
-		"without its owner":    {func(s *corev1.Service) { s.Annotations = nil }, false},
-		"naming another owner": {func(s *corev1.Service) { s.Annotations[samples.AliasOwnerAnnotationKey] = "ns/b" }, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			existing := alias("al", "a", host, stored, tc.change)
-			before := existing.DeepCopy()
-			got, right := correctAlias(existing, wanted)
-			if right != tc.right {
-				t.Errorf("it is right: %t", right)
-			}
-			if diff := cmp.Diff(before, existing); diff != "" {
-				t.Errorf("the cached alias was changed (-before, +after):\n%s", diff)
-			}
-			if again, right := correctAlias(got, wanted); !right {
-				t.Errorf("the corrected alias would be corrected again: %+v", again)
-			}
-		})
-	}
-}
 
 func TestFindCycle_References_ReturnsTheCycle(t *testing.T) {
 	chain := func(n int) []*v1.AddressableService {

@@ -3,15 +3,11 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package addressableservice reconciles AddressableServices of our class: it
-// finds the address that spec.ref leads to, writes it to the status, and
-// publishes it under an alias if requested.
-//
-// A reconciliation consists of two steps, each of which marks one condition, and
-// then emits events for the conditions that changed:
+// Package addressableservice reconciles AddressableServices of our class: it finds the address that spec.ref leads to, writes it to the status, and
+// publishes it under an alias if requested. A reconciliation consists of two steps, each of which marks one condition:
 //
 //	resolve (target.go)   where does spec.ref lead?          TargetResolved
-//	    reference ── policy ── cycle ── kind ── object ── addresses.go, ports.go (pure)
+//	    reference ── policy ── cycle ── kind ── object ── addresses.go (pure)
 //	publish (alias.go)    does the alias point there?        Published
 //	    its namespace is recorded, the requested alias is written, then others are deleted
 //
@@ -22,17 +18,11 @@ SPDX-License-Identifier: Apache-2.0
 //	         ▼                                   │
 //	TargetResolved=Unknown ── address found ─► TargetResolved=True ──► alias written ──► Published=True
 //	 last addresses stay                         ▲    │                    │                  │
-//	         │                                   │    │ known to have      │ taken,           │ publish unset,
-//	         │ known to have no address          │    ▼ no address         ▼ no directory     ▼ renamed, deleted
+//	         │ known to have no address          │    ▼ no address         ▼ taken            ▼ publish unset, renamed, deleted
 //	         └─────────────────────────────► TargetResolved=False    Published=False     alias deleted
-//	                                          addresses removed       alias stays
-//	                                          Published=Unknown,
+//	                                          addresses removed,      alias stays
 //	                                          alias stays
 //
-// A reconciliation reads informer caches and never waits: a missing object is
-// watched, and its event enqueues the object (controller.go lists the informers).
-// Failed requests are retried by package failures.
-//
-// Reachability of the address, readiness of the target's endpoints and DNS of
-// public host names are out of scope; see docs/reference/api/addressableservice.md.
+// A reconciliation reads informer caches and never waits: it tracks each object before it reads it, and a change enqueues the AddressableService.
+// Reachability of the address, readiness of the target's endpoints and DNS of public host names are out of scope.
 package addressableservice

@@ -53,9 +53,8 @@ func (r *random) surroundings() []runtime.Object {
 		service("other", "target"),
 		object("b", r.aStatus()),
 		object("c", refTo("a"), r.aStatus()),
-		duckCRD(),
-		duck(ns, "d", addressStatus(pick(r, "http://d.example.com", "https://d:8443/a%2Fb/?q", "http://[::1]:9", "http://10.0.0.1", "/", "gopher://x"))),
-		duck(ns, "e", pick(r, any("well"), any(map[string]any{}), any(map[string]any{"addresses": []any{map[string]any{"name": "web"}}}))),
+		aDuck(ns, "d", addressStatus(pick(r, "http://d.example.com", "https://d:8443/a%2Fb/?q", "http://[::1]:9", "http://10.0.0.1", "/", "gopher://x"))),
+		aDuck(ns, "e", pick(r, any("well"), any(map[string]any{}), any(map[string]any{"addresses": []any{map[string]any{"name": "web"}}}))),
 		alias("al", pick(r, "a", "b", "nobody"), pick(r, host, "elsewhere.example.com"), stored),
 		alias("old", pick(r, "a", "b"), host, stored),
 	}
@@ -88,7 +87,7 @@ func (r *random) anObject() *v1.AddressableService {
 		withRef("v1", "Service", pick(r, "", "", ns, "other"), "target"),
 		refTo(pick(r, "a", "b", "c")),
 		withRef("example.com/v1", "Duck", pick(r, "", "other"), pick(r, "d", "e", "f")),
-		withRef(pick(r, "example.com/v2", "apps/v1", "a/b/c", "", "aggregated.example.com/v1"), pick(r, "Duck", "Deployment", "Service", ""), "", "d"),
+		withRef(pick(r, "example.com/v2", "apps/v1", "a/b/c", ""), pick(r, "Duck", "Deployment", "Service", ""), "", "d"),
 	))
 	for range r.Intn(4) {
 		as.Spec.Ports = append(as.Spec.Ports, port(

@@ -84,6 +84,7 @@ func TestPlanAddresses_AnyTarget_StatusFitsTheSchema(t *testing.T) {
 	for range testrand.Inputs(t) {
 		urls = append(urls, "http://h/"+randomText(random), randomText(random)+"://"+randomText(random), "http://h#"+randomText(random))
 	}
+	const maxCACerts = 65536 // of v1.ValidateAddresses
 	certificates := []string{
 		"", strings.Repeat("\n", maxCACerts), strings.Repeat("<", maxCACerts), strings.Repeat("x", maxCACerts+1), strings.Repeat("é", maxCACerts),
 	}
@@ -111,7 +112,7 @@ func TestPlanAddresses_AnyTarget_StatusFitsTheSchema(t *testing.T) {
 			"protocol": {withPorts(v1.AddressPort{Name: "a", Port: 80, AppProtocol: "https"})},
 		} {
 			as := object("a", append(mods, toDuck)...)
-			found, p := fromStatus(as.Spec.Ref, duck.Status, true)
+			found, p := fromStatus(as.Spec.Ref, duck.Status)
 			var addresses []duckv1.Addressable
 			if p == nil {
 				addresses, p = planAddresses(testConfig(), as, found)

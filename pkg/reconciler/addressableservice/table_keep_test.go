@@ -43,11 +43,6 @@ var lookupFailures = map[string]struct {
 		"the operator is not authorized to list ducks.example.com; grant get, list and watch in a ClusterRole labeled duck.knative.dev/addressable=true",
 		apierrors.NewForbidden(schema.GroupResource{Group: "example.com", Resource: "ducks"}, "", nil),
 	},
-	"unexpected 404": {
-		v1.ReasonTargetUnavailable, "failed to list or watch ducks.example.com: the server could not find the requested resource (list ducks.example.com)",
-		apierrors.NewGenericServerResponse(http.StatusNotFound, "list", schema.GroupResource{Group: "example.com", Resource: "ducks"}, "", "", 0, true),
-	},
-	"no answer": {v1.ReasonTargetUnavailable, "failed to list or watch ducks.example.com: induced", reconcilertest.ErrInduced},
 	"server error": {
 		v1.ReasonTargetUnavailable, "failed to list or watch ducks.example.com: Internal error occurred: induced", apierrors.NewInternalError(reconcilertest.ErrInduced),
 	},
@@ -62,54 +57,46 @@ func TestTarget_LookupFails_AddressAndAliasAreKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			induced := []clientgotesting.ReactionFunc{reconcilertest.Failing("list", "ducks", tc.err)}
 			kept := status(at(duckURL), unknown(tc.reason, tc.message), published)
-			runTable(t, reconcilertesting.TableTest{{
+			table := reconcilertesting.TableTest{{
 				Name:              "known address",
-				Objects:           []runtime.Object{object("a", toDuck, asAl, known), duckCRD(), dir, alias("al", "a", duckHost, stored)},
+				Objects:           []runtime.Object{object("a", toDuck, asAl, known), dir, alias("al", "a", duckHost, stored)},
 				WithReactors:      induced,
 				WantStatusUpdates: reconcilertest.Becomes(object("a", toDuck, asAl, kept)),
 			}, {
 				Name:         "in the steady state",
-				Objects:      []runtime.Object{object("a", toDuck, asAl, kept), duckCRD(), dir, alias("al", "a", duckHost, stored)},
+				Objects:      []runtime.Object{object("a", toDuck, asAl, kept), dir, alias("al", "a", duckHost, stored)},
 				WithReactors: induced,
 			}, {
 				Name: "new generation: the last known address stays nevertheless",
 				Objects: []runtime.Object{
-					object("a", toDuck, asAl, withPath("/new"), known, generation(2)), duckCRD(), dir, alias("al", "a", duckHost, stored),
+					object("a", toDuck, asAl, withPath("/new"), known, generation(2)), dir, alias("al", "a", duckHost, stored),
 				},
 				WithReactors:      induced,
 				WantStatusUpdates: reconcilertest.Becomes(object("a", toDuck, asAl, withPath("/new"), generation(2), kept)),
 			}, {
 				Name:              "no known address",
-				Objects:           []runtime.Object{object("a", toDuck, asAl), duckCRD(), dir},
+				Objects:           []runtime.Object{object("a", toDuck, asAl), dir},
 				WithReactors:      induced,
 				WantStatusUpdates: reconcilertest.Becomes(object("a", toDuck, asAl, status(unknown(tc.reason, tc.message), noAddress))),
 			}, {
 				Name:              "no known address, but an alias",
-				Objects:           []runtime.Object{object("a", toDuck, asAl), duckCRD(), dir, alias("al", "a", duckHost, stored)},
+				Objects:           []runtime.Object{object("a", toDuck, asAl), dir, alias("al", "a", duckHost, stored)},
 				WithReactors:      induced,
 				WantStatusUpdates: reconcilertest.Becomes(object("a", toDuck, asAl, status(unknown(tc.reason, tc.message), noAddress))),
-			}})
+			}}
+			for i := range table {
+				table[i].WantErr, table[i].PostConditions = true, withError(tc.err.Error())
+			}
+			runTable(t, table)
 		})
 	}
-}
-
-func TestTarget_DiscoveryFails_AddressAndAliasAreKept(t *testing.T) {
-	runTable(t, reconcilertesting.TableTest{{
-		Name:    "discovery fails",
-		Objects: []runtime.Object{object("a", toDuck, asAl, status(at(duckURL), published)), dir, alias("al", "a", duckHost, stored)},
-		OtherTestData: reconcilertest.Prepared(func(w *world) {
-			w.discovery.PrependReactor("get", "resource", reconcilertest.Failing("get", "resource", reconcilertest.ErrInduced))
-		}),
-		WantStatusUpdates: reconcilertest.Becomes(object("a", toDuck, asAl, status(at(duckURL),
-			unknown(v1.ReasonTargetUnavailable, "discovering example.com/v1: induced"), published))),
-	}})
 }
 
 // Whatever becomes of the address, the alias is deleted only once it is no longer requested.
 func TestAlias_StillRequested_IsKept(t *testing.T) {
 	across := withRef("v1", "Service", "other", "target")
 	const denied = `spec.ref.namespace "other" is not this object's; set allow-cross-namespace-references in ConfigMap config-addressable to allow it`
-	const address = `an ExternalName Service cannot point to host "10.0.0.1": it is an IP address, not a name`
+	const address = `an ExternalName Service cannot point to host "10.0.0.1", which is no DNS name`
 	row := func(name string, ref mod, reason, message string, objs ...runtime.Object) reconcilertesting.TableRow {
 		return reconcilertesting.TableRow{
 			Name:              name,
@@ -118,18 +105,20 @@ func TestAlias_StillRequested_IsKept(t *testing.T) {
 			WantEvents:        []string{reconcilertest.Warning(reason, message)},
 		}
 	}
+	unknownKind := row("kind no longer served", toDuck, v1.ReasonTargetKindNotFound, "the cluster does not serve kind Duck at example.com/v1")
+	unknownKind.WithReactors = []clientgotesting.ReactionFunc{unserved()}
+	unknownKind.WantErr = true
 	runTable(t, reconcilertesting.TableTest{
+		unknownKind,
 		row("target deleted", withRef("v1", "Service", "", "target"), v1.ReasonTargetNotFound, "Service target does not exist"),
 		row("reference no longer allowed", across, v1.ReasonCrossNamespaceDenied, denied),
 		row("target without an address", toDuck, v1.ReasonTargetHasNoAddress, "Duck.example.com d has no status.address.url",
-			duckCRD(), duck(ns, "d", map[string]any{})),
-		row("kind no longer served", toDuck, v1.ReasonTargetKindNotFound,
-			"the cluster does not serve kind Duck at example.com/v1 yet; its CRD is not established", duckCRD(notEstablished)),
+			aDuck(ns, "d", map[string]any{})),
 		row("cycle", refTo("a"), v1.ReasonReferenceCycle, "the references form a cycle: ns/a -> ns/a"),
 		{
 			Name: "host that an alias cannot point to",
 			Objects: []runtime.Object{
-				object("a", asAl, toDuck, isPublished), dir, alias("al", "a", host, stored), duckCRD(), duck(ns, "d", addressStatus("http://10.0.0.1")),
+				object("a", asAl, toDuck, isPublished), dir, alias("al", "a", host, stored), aDuck(ns, "d", addressStatus("http://10.0.0.1")),
 			},
 			WantStatusUpdates: reconcilertest.Becomes(object("a", asAl, toDuck, status(at("http://10.0.0.1"), unpublished(v1.ReasonHostNotPublishable, address)))),
 			WantEvents:        []string{reconcilertest.Warning(v1.ReasonHostNotPublishable, address)},
@@ -138,7 +127,7 @@ func TestAlias_StillRequested_IsKept(t *testing.T) {
 }
 
 func TestAlias_NewNameCannotBePublished_FormerStays(t *testing.T) {
-	const taken = `the alias "al" is published by AddressableService ns/b`
+	const taken = `Service dir/al exists and belongs to ns/b`
 	const noNamespace = `the directory namespace "moved" does not exist; it is directory-namespace in ConfigMap config-addressable`
 	runTable(t, reconcilertesting.TableTest{{
 		Name: "taken",
@@ -171,39 +160,30 @@ func TestAlias_OfAFormerObjectOfTheName_IsRemovedIfNotRequested(t *testing.T) {
 	}})
 }
 
-func TestAlias_UpdateConflicts_LiveObjectDecides(t *testing.T) {
-	const elsewhere = "elsewhere.example.com"
-	conflict := apierrors.NewConflict(corev1.Resource("services"), "al", errors.New("changed"))
-	// The cached alias points elsewhere; live is how the API server has it.
-	row := func(name string, live *corev1.Service, reactors ...clientgotesting.ReactionFunc) reconcilertesting.TableRow {
-		return reconcilertesting.TableRow{
-			Name:    name,
-			Objects: []runtime.Object{object("a", asAl, isPublished), theTarget, dir, alias("al", "a", elsewhere, stored)},
-			OtherTestData: reconcilertest.Prepared(func(w *world) {
-				if err := w.kube.Tracker().Update(servicesResource, live, directory); err != nil {
-					panic(err)
-				}
-			}),
-			WithReactors: reactors,
-			WantUpdates:  aliasBecomes(alias("al", "a", host, stored)),
+// The event of the other write enqueues the object, and the cache then has the alias as it is.
+func TestAlias_WriteFindsAStaleCache_ConditionStaysUntilTheRetry(t *testing.T) {
+	services := corev1.Resource("services")
+	row := func(name, verb string, err error, known *corev1.Service) reconcilertesting.TableRow {
+		r := reconcilertesting.TableRow{
+			Name:         name,
+			Objects:      []runtime.Object{object("a", asAl, isPublished), theTarget, dir},
+			WithReactors: []clientgotesting.ReactionFunc{reconcilertest.Failing(verb, "services", err)},
+			WantErr:      true, PostConditions: withError("publishing alias dir/al: ", err.Error()),
 		}
-	}
-	once := func() clientgotesting.ReactionFunc {
-		first := true
-		return func(action clientgotesting.Action) (bool, runtime.Object, error) {
-			if !first || !action.Matches("update", "services") {
-				return false, nil, nil
-			}
-			first = false
-			return true, nil, conflict
+		if known != nil {
+			r.Objects, r.WantUpdates = append(r.Objects, known), aliasBecomes(alias("al", "a", host, stored))
+		} else {
+			r.WantCreates = []runtime.Object{alias("al", "a", host)}
 		}
+		return r
 	}
-	twice := row("still points elsewhere", alias("al", "a", elsewhere, stored), once())
-	twice.WantUpdates = append(twice.WantUpdates, twice.WantUpdates...)
-	always := row("conflicts again: retried, without a condition", alias("al", "a", elsewhere, stored), reconcilertest.Failing("update", "services", conflict))
-	always.WantUpdates = twice.WantUpdates
-	always.WantErr, always.PostConditions = true, withError("publishing alias dir/al: ", "changed")
-	runTable(t, reconcilertesting.TableTest{row("is right already", alias("al", "a", host, stored), once()), twice, always})
+	elsewhere := alias("al", "a", "elsewhere.example.com", stored)
+	runTable(t, reconcilertesting.TableTest{
+		row("changed concurrently", "update", apierrors.NewConflict(services, "al", errors.New("changed")), elsewhere),
+		row("deleted concurrently", "update", apierrors.NewNotFound(services, "al"), elsewhere),
+		row("created concurrently", "create", apierrors.NewAlreadyExists(services, "al"), nil),
+		row("directory deleted concurrently", "create", apierrors.NewNotFound(corev1.Resource("namespaces"), directory), nil),
+	})
 }
 
 func TestNamespaceIsTerminating_TargetIsDeleted_NoStatusUpdate(t *testing.T) {
@@ -220,20 +200,6 @@ func TestFinalize_OurFinalizerIsGone_NothingIsAsked(t *testing.T) {
 	}
 	if actions := w.kube.Actions(); len(actions) > 0 {
 		t.Errorf("the API server received requests: %v", actions)
-	}
-}
-
-func TestScope_KindIsClusterScoped_ReasonSaysSo(t *testing.T) {
-	as := object("a", toDuck, status(at(duckURL), notRequested))
-	w := newWorld(t, testConfig(), as, duckCRD(clusterScoped), duck("", "d", addressStatus(duckURL)))
-	w.inner.scope = ns
-	if err := w.reconciler.Reconcile(t.Context(), ns+"/a"); err != nil {
-		t.Fatal(err)
-	}
-	got := w.catchUp(t).Status.GetCondition(v1.AddressableServiceConditionTargetResolved)
-	const want = `Duck.example.com is a cluster-scoped kind, and this installation watches namespace "ns" only`
-	if !got.IsFalse() || got.Reason != v1.ReasonTargetOutOfScope || got.Message != want {
-		t.Errorf("the condition is %+v", got)
 	}
 }
 
@@ -276,9 +242,9 @@ func TestObserveDeletion_AliasIsLeft_RemovedOnlyIfTheObjectIsGone(t *testing.T) 
 }
 
 func TestTarget_ListHasNotCompleted_StatusIsKept(t *testing.T) {
-	const syncing = "ducks.example.com: the first list has not completed yet"
+	errNotSynced := errors.New("the first list has not completed yet")
 	known := status(at(duckURL), published)
-	notSynced := unknown(v1.ReasonTargetNotSynced, syncing)
+	notSynced := unknown(v1.ReasonTargetUnavailable, "failed to list or watch ducks.example.com: the first list has not completed yet")
 	for name, tc := range map[string]struct{ as, want *v1.AddressableService }{
 		"known address": {
 			object("a", toDuck, asAl, known),
@@ -298,17 +264,10 @@ func TestTarget_ListHasNotCompleted_StatusIsKept(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, testConfig(), tc.as, duckCRD(), dir, alias("al", "a", duckHost, stored))
-			w.dynamic.PrependReactor("list", "ducks", func(clientgotesting.Action) (bool, runtime.Object, error) {
-				<-t.Context().Done()
-				return true, nil, t.Context().Err()
-			})
-			informed, ok := w.reconciler.(*informed)
-			if !ok {
-				t.Fatalf("the reconciler is a %T", w.reconciler)
-			}
-			if err := informed.Reconciler.Reconcile(t.Context(), ns+"/a"); err != nil {
-				t.Fatal(err)
+			w := newWorld(t, testConfig(), tc.as, dir, alias("al", "a", duckHost, stored))
+			w.dynamic.PrependReactor("list", "ducks", reconcilertest.Failing("list", "ducks", errNotSynced))
+			if missing := reconcilertest.Retried(w.reconciler.Reconcile(t.Context(), ns+"/a"), errNotSynced.Error()); missing != "" {
+				t.Errorf("the result is not %s", missing)
 			}
 			got := w.catchUp(t)
 			if diff := cmp.Diff(tc.want.Status, got.Status, cmpopts.IgnoreTypes(apis.VolatileTime{})); diff != "" {

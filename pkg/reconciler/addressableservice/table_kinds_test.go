@@ -8,9 +8,12 @@ package addressableservice
 import (
 	"testing"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientgotesting "k8s.io/client-go/testing"
 
+	duckv1 "knative.dev/pkg/apis/duck/v1"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
@@ -30,14 +33,7 @@ func fails(name, reason, message string, ref mod, objs ...runtime.Object) reconc
 	}
 }
 
-func clusterScoped(crd *apiextensionsv1.CustomResourceDefinition) {
-	crd.Spec.Scope = apiextensionsv1.ClusterScoped
-}
-
-func notEstablished(crd *apiextensionsv1.CustomResourceDefinition) { crd.Status.Conditions = nil }
-
 func TestReconcile_AddressableTarget_ReportsItsAddress(t *testing.T) {
-	unlabeled := func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Labels = nil }
 	resolves := func(name string, objs ...runtime.Object) reconcilertesting.TableRow {
 		return reconcilertesting.TableRow{
 			Name:              name,
@@ -46,55 +42,91 @@ func TestReconcile_AddressableTarget_ReportsItsAddress(t *testing.T) {
 		}
 	}
 	runTable(t, reconcilertesting.TableTest{
-		resolves("with an address", duckCRD(), duck(ns, "d", addressStatus("http://d.example.com"))),
-		resolves("with an address, of a CRD that does not say so", duckCRD(unlabeled), duck(ns, "d", addressStatus("http://d.example.com"))),
-		resolves("of a kind without namespaces", duckCRD(clusterScoped), duck("", "d", addressStatus("http://d.example.com"))),
-		resolves("with a malformed one in the namespace", duckCRD(), duck(ns, "bad", "well"), duck(ns, "d", addressStatus("http://d.example.com"))),
-		resolves("with named addresses only", duckCRD(), duck(ns, "d", map[string]any{"addresses": []any{map[string]any{"url": "http://d.example.com"}}})),
-		fails("missing", v1.ReasonTargetNotFound, "Duck.example.com d does not exist", toDuck, duckCRD()),
+		resolves("with an address", aDuck(ns, "d", addressStatus("http://d.example.com"))),
+		resolves("of a kind without namespaces", aDuck("", "d", addressStatus("http://d.example.com"))),
+		resolves("with a malformed one in the namespace", aDuck(ns, "bad", "well"), aDuck(ns, "d", addressStatus("http://d.example.com"))),
+		resolves("with named addresses only", aDuck(ns, "d", map[string]any{"addresses": []any{map[string]any{"url": "http://d.example.com"}}})),
+		fails("missing", v1.ReasonTargetNotFound, "Duck.example.com d does not exist", toDuck),
 		fails("in another namespace", v1.ReasonTargetNotFound, "Duck.example.com d does not exist", toDuck,
-			duckCRD(), duck("other", "d", addressStatus("http://d.example.com"))),
+			aDuck("other", "d", addressStatus("http://d.example.com"))),
 		fails("without an address", v1.ReasonTargetHasNoAddress, "Duck.example.com d has no status.address.url", toDuck,
-			duckCRD(), duck(ns, "d", map[string]any{})),
+			aDuck(ns, "d", map[string]any{})),
 		fails("with an address without host", v1.ReasonTargetNotAddressable,
 			`the address of Duck.example.com d is unusable: its URL "/path" needs a scheme and a host`, toDuck,
-			duckCRD(), duck(ns, "d", addressStatus("/path"))),
+			aDuck(ns, "d", addressStatus("/path"))),
 		fails("with an address without scheme", v1.ReasonTargetNotAddressable,
 			`the address of Duck.example.com d is unusable: its URL "//d.example.com/x" needs a scheme and a host`, toDuck,
-			duckCRD(), duck(ns, "d", addressStatus("//d.example.com/x"))),
-		fails("without an address, of a CRD that does not say it will have one", v1.ReasonTargetNotAddressable,
-			"Duck.example.com d has no status.address.url, and its CRD has no label duck.knative.dev/addressable=true", toDuck,
-			duckCRD(unlabeled), duck(ns, "d", map[string]any{})),
+			aDuck(ns, "d", addressStatus("//d.example.com/x"))),
 		fails("malformed", v1.ReasonTargetNotAddressable,
-			"Duck.example.com d: status.address is not an Addressable's: reading Duck ns/d as *v1.AddressableType: "+
-				"json: cannot unmarshal string into Go struct field AddressableType.status of type v1.AddressStatus", toDuck,
-			duckCRD(), duck(ns, "d", "well")),
+			"the status of Duck.example.com d does not have the form of an Addressable's", toDuck, aDuck(ns, "d", "well")),
+		fails("of a built-in kind", v1.ReasonTargetNotAddressable,
+			"Deployment.apps v1 is a built-in kind, of which only Service v1 has an address", withRef("apps/v1", "Deployment", "", "d")),
 	})
 }
 
+// The reconciliation is repeated with back-off, because no watch delivers that the kind is served.
 func TestReconcile_TargetKindNotServed_ReportsIt(t *testing.T) {
-	aggregated := withRef("aggregated.example.com/v1", "Goose", "", "g")
-	runTable(t, reconcilertesting.TableTest{
-		fails("no CRD", v1.ReasonTargetKindNotFound, "the cluster does not serve kind Duck at example.com/v1; did you mean Duck at aggregated.example.com/v1?", toDuck),
-		fails("CRD serves another version", v1.ReasonTargetKindNotFound,
-			"the cluster does not serve kind Duck at example.com/v0; its CRD serves v1",
-			withRef("example.com/v0", "Duck", "", "d"), duckCRD()),
-		fails("CRD not established", v1.ReasonTargetKindNotFound,
-			"the cluster does not serve kind Duck at example.com/v1 yet; its CRD is not established", toDuck, duckCRD(notEstablished)),
-		fails("other kind of a group that is served", v1.ReasonTargetKindNotFound,
-			"the cluster does not serve kind Goose at aggregated.example.com/v1", aggregated),
-		fails("built-in kind", v1.ReasonTargetNotAddressable,
-			"Deployment.apps is a built-in kind, of which only Service has an address", withRef("apps/v1", "Deployment", "", "d")),
-	})
+	const message, alone = "the cluster does not serve kind Duck at example.com/v1", "the cluster does not serve kind Goose at example.com/v2"
+	toGoose := withRef("example.com/v2", "Goose", "", "g")
+	noDuck := fails("no CRD", v1.ReasonTargetKindNotFound, message, toDuck)
+	noDuck.WithReactors = []clientgotesting.ReactionFunc{unserved()}
+	served := fails("no longer served: the address goes", v1.ReasonTargetKindNotFound, message, toDuck)
+	served.Objects = []runtime.Object{object("a", toDuck, status(at("http://d.example.com"), notRequested))}
+	served.WithReactors = noDuck.WithReactors
+	noGoose := fails("another kind", v1.ReasonTargetKindNotFound, alone, toGoose)
+	table := reconcilertesting.TableTest{noDuck, served, noGoose}
+	for i := range table {
+		table[i].WantErr, table[i].PostConditions = true, withError("not found")
+	}
+	runTable(t, table)
 }
 
-func TestReconcile_TargetOfAnAggregatedAPIServer_ReportsItsAddress(t *testing.T) {
-	ref := withRef("aggregated.example.com/v1", "Duck", "", "d")
-	d := duck(ns, "d", addressStatus("http://d.example.com"))
-	d.SetAPIVersion("aggregated.example.com/v1")
-	runTable(t, reconcilertesting.TableTest{{
-		Name:              "is found by discovery",
-		Objects:           []runtime.Object{object("a", ref), d},
-		WantStatusUpdates: reconcilertest.Becomes(object("a", ref, status(at("http://d.example.com"), notRequested))),
-	}})
+// Only the cluster knows whether a kind is namespaced. Links of a chain are tracked, since each may close a cycle.
+func TestReconcile_EachObjectThatItReads_IsTracked(t *testing.T) {
+	w := newWorld(t, testConfig(), object("a", toDuck, asAl), aDuck(ns, "d", addressStatus(duckURL)), dir)
+	w.converge(t)
+	for name, obj := range map[string]any{
+		"target":                duckOf(ns, "d"),
+		"cluster-scoped target": duckOf("", "d"),
+		"alias":                 typed(serviceKind, alias("al", "b", host)),
+		"directory":             typed(namespaceKind, namespace(directory)),
+		"own namespace":         typed(namespaceKind, namespace(ns)),
+	} {
+		if got := w.observers(obj); got != "a" {
+			t.Errorf("%s: a change enqueues %q, want a", name, got)
+		}
+	}
+	for name, obj := range map[string]any{
+		"object of the same name in another namespace": duckOf("other", "d"),
+		"claimed alias in another namespace":           typed(serviceKind, alias("al", "a", host, claimed)),
+	} {
+		if got := w.observers(obj); got != "" {
+			t.Errorf("%s: a change enqueues %q", name, got)
+		}
+	}
+	w = newWorld(t, testConfig(), object("a", refTo("b")), object("b", refTo("c")))
+	w.converge(t)
+	for _, name := range []string{"b", "c"} {
+		if got := w.observers(typed(addressableServiceKind, object(name))); got != "a" {
+			t.Errorf("a change of link %s enqueues %q, want a", name, got)
+		}
+	}
+	w = newWorld(t, testConfig(), object("a", withRef("v1", "Service", "other", "target")))
+	w.converge(t)
+	if got := w.observers(typed(serviceKind, service("other", "target"))); got != "" {
+		t.Errorf("a change of a target whose reference is denied enqueues %q", got)
+	}
+}
+
+func duckOf(namespace, name string) *duckv1.AddressableType {
+	return &duckv1.AddressableType{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "example.com/v1", Kind: "Duck"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+	}
+}
+
+// typed sets the kind of an object, as the handlers do.
+func typed[T runtime.Object](kind schema.GroupVersionKind, obj T) T {
+	obj.GetObjectKind().SetGroupVersionKind(kind)
+	return obj
 }

@@ -23,6 +23,7 @@ func TestReconcile_TargetService_ReportsItsAddress(t *testing.T) {
 	ready := status(at("http://"+host), notRequested)
 	missing := status(unresolved(v1.ReasonTargetNotFound, gone), notRequested)
 	invalid := "Service Not a name does not exist"
+	const builtIn = "Service v2 is a built-in kind, of which only Service v1 has an address"
 
 	runTable(t, reconcilertesting.TableTest{{
 		Name:              "exists: one write and no event",
@@ -64,15 +65,10 @@ func TestReconcile_TargetService_ReportsItsAddress(t *testing.T) {
 		WantStatusUpdates: reconcilertest.Becomes(object("a", missing)),
 		WantEvents:        []string{reconcilertest.Warning(v1.ReasonTargetNotFound, gone)},
 	}, {
-		Name:              "at another version: the kind is not found",
+		Name:              "at another version: not Addressable",
 		Objects:           []runtime.Object{object("a", withRef("v2", "Service", "", "target")), service(ns, "target")},
-		WantStatusUpdates: reconcilertest.Becomes(object("a", withRef("v2", "Service", "", "target"), status(unresolved(v1.ReasonTargetKindNotFound, "the cluster does not serve kind Service at v2"), notRequested))),
-		WantEvents:        []string{reconcilertest.Warning(v1.ReasonTargetKindNotFound, "the cluster does not serve kind Service at v2")},
-	}, {
-		Name:              "at no version: the kind is not found",
-		Objects:           []runtime.Object{object("a", withRef("a/b/c", "Service", "", "target")), service(ns, "target")},
-		WantStatusUpdates: reconcilertest.Becomes(object("a", withRef("a/b/c", "Service", "", "target"), status(unresolved(v1.ReasonTargetKindNotFound, "the cluster does not serve kind Service at a/b/c"), notRequested))),
-		WantEvents:        []string{reconcilertest.Warning(v1.ReasonTargetKindNotFound, "the cluster does not serve kind Service at a/b/c")},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", withRef("v2", "Service", "", "target"), status(unresolved(v1.ReasonTargetNotAddressable, builtIn), notRequested))),
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonTargetNotAddressable, builtIn)},
 	}, {
 		Name:              "with a name that cannot be one",
 		Objects:           []runtime.Object{object("a", withRef("v1", "Service", "", "Not a name"))},
@@ -116,7 +112,7 @@ func TestReconcile_ServicePorts_ReportsAddresses(t *testing.T) {
 	}
 	const noNumber = `Service target maps no ports, so that clients connect to targetPort "http" of its port web:80, and a URL needs the number; ` +
 		"set targetPort to a number, or refer to a Service with a cluster IP"
-	const noPort = `Service target has no port named "secure"; its TCP ports are 8080`
+	const noPort = `Service target has no port secure, which spec.ports requests; its TCP ports are [8080]`
 	long := strings.Repeat("a", 64)
 	tooLong := `host name "` + long + `.ns.example.com": label "` + long + `": must be no more than 63 characters; the template is domain-template in ConfigMap config-addressable`
 

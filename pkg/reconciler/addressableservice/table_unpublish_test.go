@@ -20,7 +20,6 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/runtime/failures"
 	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
@@ -75,9 +74,9 @@ func TestFinalize_Alias_IsDeleted(t *testing.T) {
 		Objects:     []runtime.Object{dead()},
 		WantPatches: takesFinalizer, WantEvents: tellsFinalizer,
 	}, {
-		Name:        "the directory is being deleted: its Services go with it",
+		Name:        "the directory is being deleted",
 		Objects:     []runtime.Object{dead(), namespace(directory, terminating), alias("al", "a", host, stored)},
-		WantPatches: takesFinalizer, WantEvents: tellsFinalizer,
+		WantDeletes: deletes("al"), WantPatches: takesFinalizer, WantEvents: tellsFinalizer,
 	}, {
 		Name:        "the target is deleted as well",
 		Objects:     []runtime.Object{dead(status(unresolved(v1.ReasonTargetNotFound, "gone"), noAddress)), dir},
@@ -87,19 +86,19 @@ func TestFinalize_Alias_IsDeleted(t *testing.T) {
 		Objects:      []runtime.Object{dead(), dir, alias("al", "a", host, stored)},
 		WithReactors: []clientgotesting.ReactionFunc{reconcilertest.Failing("delete", "services", reconcilertest.ErrInduced)},
 		WantDeletes:  deletes("al"), WantStatusUpdates: stuck(deleteFails),
-		WantErr: true, PostConditions: withError(deleteFails),
+		WantErr: true, PostConditions: withError(deleteFails), WantEvents: []string{reconcilertest.Warning(v1.ReasonUnpublishFailed, deleteFails)},
 	}, {
 		Name:              "looking for aliases fails: the finalizer stays",
 		Objects:           []runtime.Object{dead(), dir},
 		WithReactors:      []clientgotesting.ReactionFunc{reconcilertest.Failing("list", "services", reconcilertest.ErrInduced)},
 		WantStatusUpdates: stuck(listFails),
-		WantErr:           true, PostConditions: withError(listFails),
+		WantErr:           true, PostConditions: withError(listFails), WantEvents: []string{reconcilertest.Warning(v1.ReasonUnpublishFailed, listFails)},
 	}, {
 		Name:    "removing an alias that only the server has fails: the finalizer stays",
 		Objects: []runtime.Object{dead(), dir}, OtherTestData: onlyOnServer,
 		WithReactors: []clientgotesting.ReactionFunc{reconcilertest.Failing("delete", "services", reconcilertest.ErrInduced)},
 		WantDeletes:  deletes("al"), WantStatusUpdates: stuck(deleteFails),
-		WantErr: true, PostConditions: withError(deleteFails),
+		WantErr: true, PostConditions: withError(deleteFails), WantEvents: []string{reconcilertest.Warning(v1.ReasonUnpublishFailed, deleteFails)},
 	}, {
 		Name:         "taking the finalizer away fails",
 		Objects:      []runtime.Object{dead(), dir},
@@ -119,8 +118,8 @@ func TestFinalize_MessagesVary_StatusIsWrittenOnce(t *testing.T) {
 		return true, nil, fmt.Errorf("read tcp 10.0.0.1:%d: connection reset by peer", 40000+tries)
 	})
 	for range 5 {
-		if err := w.reconciler.Reconcile(t.Context(), ns+"/a"); !failures.IsRetry(err) {
-			t.Fatalf("the result is %v, want a retry with back-off", err)
+		if missing := reconcilertest.Retried(w.reconciler.Reconcile(t.Context(), ns+"/a"), "connection reset"); missing != "" {
+			t.Fatalf("the result is not %s", missing)
 		}
 		w.catchUp(t)
 	}
@@ -210,8 +209,17 @@ func TestUnpublish_Delete_HasPreconditions(t *testing.T) {
 
 // The update carries the resourceVersion that was looked at, for the same reason.
 func TestPublish_Update_HasTheResourceVersion(t *testing.T) {
-	got, ok := correctAlias(alias("al", "a", "elsewhere.example.com", stored), alias("al", "a", host))
-	if ok || got.ResourceVersion != "7" {
-		t.Errorf("the update has resourceVersion %q, want that of the alias", got.ResourceVersion)
+	w := newWorld(t, testConfig(), object("a", asAl, isPublished), theTarget, dir, alias("al", "a", "elsewhere.example.com", stored))
+	if err := w.reconciler.Reconcile(t.Context(), ns+"/a"); err != nil {
+		t.Fatal(err)
 	}
+	for _, action := range w.kube.Actions() {
+		if update, ok := action.(clientgotesting.UpdateAction); ok {
+			if got := update.GetObject().(*corev1.Service).ResourceVersion; got != "7" { //nolint:forcetypeassert // a test
+				t.Errorf("the update has resourceVersion %q, want that of the alias", got)
+			}
+			return
+		}
+	}
+	t.Error("the alias was not updated")
 }

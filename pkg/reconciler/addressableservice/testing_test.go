@@ -9,7 +9,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -19,7 +18,6 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
 // The objects of these tests: AddressableService ns/a refers to Service ns/target,
@@ -209,16 +207,8 @@ func terminating(n *corev1.Namespace) {
 	n.DeletionTimestamp = &metav1.Time{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 }
 
-// duckCRD defines kind Duck of group example.com, whose CRD has the label of addressable kinds.
-func duckCRD(mods ...func(*apiextensionsv1.CustomResourceDefinition)) *apiextensionsv1.CustomResourceDefinition {
-	addressable := func(crd *apiextensionsv1.CustomResourceDefinition) {
-		crd.Labels = map[string]string{addressableLabelKey: "true"}
-	}
-	return reconcilertest.DuckCRD(append([]func(*apiextensionsv1.CustomResourceDefinition){addressable}, mods...)...)
-}
-
-// duck is an object of kind Duck with a status.
-func duck(namespace, name string, status any) *unstructured.Unstructured {
+// aDuck is an object of kind Duck with a status.
+func aDuck(namespace, name string, status any) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "example.com/v1", "kind": "Duck",
 		"metadata": map[string]any{"name": name}, "status": status,

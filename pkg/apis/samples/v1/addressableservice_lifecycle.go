@@ -38,32 +38,25 @@ const (
 	// ReasonTargetNotFound (False): no object of that kind has this name. Remedy: create the object.
 	ReasonTargetNotFound = "TargetNotFound"
 
-	// ReasonTargetKindNotFound (False): the cluster does not serve the kind at that version. Remedy: install the CRD, or correct the version.
+	// ReasonTargetKindNotFound (False): the cluster does not serve the kind at that version. Remedy: install the CRD, or correct the version. The list is
+	// retried with exponential back-off.
 	ReasonTargetKindNotFound = "TargetKindNotFound"
 
-	// ReasonTargetNotAddressable (False): the object has no status.address.url and its CRD does not promise one, or the URL has no scheme or host, or
-	// exceeds the limits, or a Service has an IP address as its externalName. Remedy: refer to another object, or correct it.
+	// ReasonTargetNotAddressable (False): the kind is built in, or the status does not have the form of an Addressable's, or its URL has no scheme or
+	// host, or exceeds the limits, or a Service has an IP address as its externalName. Remedy: refer to another object, or correct it.
 	ReasonTargetNotAddressable = "TargetNotAddressable"
 
-	// ReasonTargetHasNoAddress (False): the target is Addressable but has no address, or is a Service without a cluster IP. Remedy: see the status of
-	// the target, which the address follows.
+	// ReasonTargetHasNoAddress (False): the target has no status.address.url, or is a Service without a cluster IP. Remedy: see the status of the target,
+	// which the address follows.
 	ReasonTargetHasNoAddress = "TargetHasNoAddress"
-
-	// ReasonTargetOutOfScope (False): the kind is cluster-scoped, and this installation watches a single namespace. Remedy: install the operator for all
-	// namespaces.
-	ReasonTargetOutOfScope = "TargetOutOfScope"
 
 	// ReasonTargetForbidden (Unknown): the operator is not authorized to list and watch the kind. Remedy: create a ClusterRole with the label
 	// duck.knative.dev/addressable=true. The list is retried with exponential back-off.
 	ReasonTargetForbidden = "TargetForbidden"
 
-	// ReasonTargetUnavailable (Unknown): reading the target, or the discovery of its kind, failed. Remedy: none. The controller retries with exponential
-	// back-off.
+	// ReasonTargetUnavailable (Unknown): listing the kind of the target failed, or has not completed yet. Remedy: none. The controller retries with
+	// exponential back-off.
 	ReasonTargetUnavailable = "TargetUnavailable"
-
-	// ReasonTargetNotSynced (Unknown): the first list of the kind, or its discovery, has not completed; reported only for a new generation. Remedy:
-	// none. If it lasts, the API server does not answer the request that the message names.
-	ReasonTargetNotSynced = "TargetNotSynced"
 
 	// ReasonCrossNamespaceDenied (False): the target is in another namespace. Remedy: set allow-cross-namespace-references in the ConfigMap
 	// config-addressable, or move one of the two objects.

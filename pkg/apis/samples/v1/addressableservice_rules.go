@@ -6,12 +6,17 @@ SPDX-License-Identifier: Apache-2.0
 package v1
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"knative.dev/pkg/apis"
+	duckv1 "knative.dev/pkg/apis/duck/v1"
 )
 
 // The rules of the schema, in Go. The API server validates a write against the schema of its version, but does not validate the converted
@@ -45,6 +50,12 @@ const (
 	maxPorts = 16
 	minPort  = 1
 	maxPort  = 65535
+
+	maxURL      = 8192
+	maxCACerts  = 65536 // less than in the schema, because every address of an object repeats them
+	maxAudience = 2048
+	// maxAddresses bounds the encoded addresses. etcd stores no object of more than 1.5 MiB, and one character may take six bytes in JSON.
+	maxAddresses = 1280 << 10
 )
 
 func (s *AddressableServiceSpec) validateRules() *apis.FieldError {
@@ -113,6 +124,25 @@ func validatePath(path string) *apis.FieldError {
 		errs = errs.Also(apis.ErrInvalidValue(path, apis.CurrentField, "path must not hold the segments . or .."))
 	}
 	return errs
+}
+
+// ValidateAddresses checks addresses, at least one, before the status gets them.
+func ValidateAddresses(addresses []duckv1.Addressable) error {
+	for _, a := range addresses {
+		text := a.URL.String()
+		// The schema's format uri is what this function accepts, which is less than url.Parse does.
+		if _, err := url.ParseRequestURI(text); err != nil || len(text) > maxURL {
+			return fmt.Errorf("its URL %.100q is not a URI of at most %d characters", text, maxURL)
+		}
+		if len(ptr.Deref(a.CACerts, "")) > maxCACerts || len(ptr.Deref(a.Audience, "")) > maxAudience {
+			return fmt.Errorf("its CACerts have more than %d characters, or its audience has more than %d", maxCACerts, maxAudience)
+		}
+	}
+	encoded, err := json.Marshal(duckv1.AddressStatus{Address: &addresses[0], Addresses: addresses})
+	if err != nil || len(encoded) > maxAddresses {
+		return fmt.Errorf("%d copies of it take more than %d KiB as JSON", len(addresses)+1, maxAddresses>>10)
+	}
+	return nil
 }
 
 // validate checks a required text.

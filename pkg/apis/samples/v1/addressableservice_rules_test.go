@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"knative.dev/pkg/apis"
+	duckv1 "knative.dev/pkg/apis/duck/v1"
 )
 
 const crdFile = "../../../../config/300-addressableservice.yaml"
@@ -165,5 +166,26 @@ func TestRules_AddressableService_RejectInvalidSpecs(t *testing.T) {
 				t.Errorf("an update that leaves the spec as it is: %v", err)
 			}
 		})
+	}
+}
+
+func TestValidateAddresses_TooLong_NamesTheField(t *testing.T) {
+	long := strings.Repeat("x", maxCACerts+1)
+	parse := func(u string) *apis.URL {
+		parsed, err := apis.ParseURL(u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parsed
+	}
+	for want, a := range map[string]duckv1.Addressable{
+		"is not a URI of at most 8192 characters":             {URL: parse("http://d/" + long)},
+		"its CACerts have more than 65536 characters":         {URL: parse("http://d"), CACerts: &long},
+		"its audience has more than 2048":                     {URL: parse("http://d"), Audience: &long},
+		`its URL "d" is not a URI of at most 8192 characters`: {URL: parse("d")},
+	} {
+		if err := ValidateAddresses([]duckv1.Addressable{a}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want %q", err, want)
+		}
 	}
 }
