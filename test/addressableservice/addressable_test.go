@@ -113,7 +113,7 @@ func TestAddressableService_KindInstalledLater_ResolvesWithoutARestart(t *testin
 
 	// And back: the kind is deleted with all its objects, and recreated.
 	env.Delete(t, crd)
-	env.Await(t, as, notReady(v1.ReasonTargetKindNotFound))
+	env.Await(t, as, notReady(v1.ReasonTargetNotFound))
 	env.Apply(t, "", k.crd())
 	env.Await(t, crd, harness.HasCondition("Established", "True", ""))
 	env.Apply(t, ns, k.named("it", "{address: {url: 'http://again.example.com'}}"))
@@ -150,9 +150,9 @@ func TestAddressableService_NoPermissionToRead_ConditionNamesTheGrant(t *testing
 	env.Await(t, crd, harness.HasCondition("Established", "True", ""))
 	env.Apply(t, ns, k.named("it", "{address: {url: 'http://it.example.com'}}"))
 	as := env.Apply(t, ns, object("it", to(k.apiVersion(), k.kind, "it")))[0]
-	env.Await(t, as, harness.HasCondition("TargetResolved", "Unknown", v1.ReasonTargetForbidden), says("not authorized to list radii."+k.group))
+	env.Await(t, as, harness.HasCondition("TargetResolved", "Unknown", v1.ReasonTargetForbidden), says(`cannot list resource "radii" in API group "`+k.group))
 
-	// No watch delivers changes of permissions, so it takes the time of a recheck; a change of the object reconciles at once.
+	// No watch delivers changes of permissions: the list is retried with back-off.
 	role := env.Apply(t, "", k.role())[0]
 	removeAtEnd(t, env, role)
 	env.Await(t, as, harness.Ready, hasURLs("http://it.example.com"))

@@ -72,5 +72,5 @@ func TestAddressableService_OwnKindAtAnUnservedVersion_IsNotFollowed(t *testing.
 	ns := env.Namespace(t)
 	env.Apply(t, ns, service("target", onePort)+and+object("it", toService("target")))
 	as := env.Apply(t, ns, object("other", to("samples.knative.dev/v9", "AddressableService", "it")))[0]
-	env.Await(t, as, notReady(v1.ReasonTargetKindNotFound), says("its CRD serves v1"))
+	env.Await(t, as, notReady(v1.ReasonTargetKindNotFound), says("does not serve kind AddressableService at samples.knative.dev/v9"))
 }

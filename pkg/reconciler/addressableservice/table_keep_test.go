@@ -16,7 +16,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgotesting "k8s.io/client-go/testing"
 
 	"knative.dev/pkg/apis"
@@ -40,8 +39,8 @@ var lookupFailures = map[string]struct {
 }{
 	"forbidden": {
 		v1.ReasonTargetForbidden,
-		"the operator is not authorized to list ducks.example.com; grant get, list and watch in a ClusterRole labeled duck.knative.dev/addressable=true",
-		apierrors.NewForbidden(schema.GroupResource{Group: "example.com", Resource: "ducks"}, "", nil),
+		"ducks.example.com is forbidden: not granted; grant get, list and watch in a ClusterRole labeled duck.knative.dev/addressable=true",
+		apierrors.NewForbidden(ducks.GroupResource(), "", errors.New("not granted")),
 	},
 	"server error": {
 		v1.ReasonTargetUnavailable, "failed to list or watch ducks.example.com: Internal error occurred: induced", apierrors.NewInternalError(reconcilertest.ErrInduced),

@@ -74,7 +74,9 @@ func TestReconcile_TargetKindNotServed_ReportsIt(t *testing.T) {
 	served.Objects = []runtime.Object{object("a", toDuck, status(at("http://d.example.com"), notRequested))}
 	served.WithReactors = noDuck.WithReactors
 	noGoose := fails("another kind", v1.ReasonTargetKindNotFound, alone, toGoose)
-	table := reconcilertesting.TableTest{noDuck, served, noGoose}
+	own := fails("own kind at another version", v1.ReasonTargetKindNotFound, "the cluster does not serve kind AddressableService at samples.knative.dev/v9",
+		withRef("samples.knative.dev/v9", "AddressableService", "", "b"), object("b", status(at("http://b.example.com"), notRequested)))
+	table := reconcilertesting.TableTest{noDuck, served, noGoose, own}
 	for i := range table {
 		table[i].WantErr, table[i].PostConditions = true, withError("not found")
 	}

@@ -47,8 +47,8 @@ func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]
 // find looks the target up, in the cache that its kind has.
 func (r *Reconciler) find(ctx context.Context, as *v1.AddressableService, namespace string) (target, *failures.Failure) {
 	ref, kind := as.Spec.Ref, as.Spec.Ref.GroupVersionKind()
-	if kind.GroupKind() == addressableServiceKind.GroupKind() {
-		// Whichever version the reference names, the informer has the hub.
+	if kind.GroupKind() == addressableServiceKind.GroupKind() && slices.Contains([]string{"v1", "v1beta1", "v1alpha1"}, kind.Version) {
+		// Whichever of its versions the reference names, the informer has the hub.
 		kind = addressableServiceKind
 	}
 	if r.track(as, kind, namespace, ref.Name) != nil {
@@ -117,8 +117,8 @@ func (r *Reconciler) findAddressable(ctx context.Context, as *v1.AddressableServ
 		return target{}, &failures.Failure{Reason: v1.ReasonTargetKindNotFound, Err: err, Message: fmt.Sprintf(
 			"the cluster does not serve kind %s at %s", kind.Kind, kind.GroupVersion())}
 	case apierrors.IsForbidden(err):
-		return target{}, &failures.Failure{Reason: v1.ReasonTargetForbidden, Err: err, Message: fmt.Sprintf(
-			"the operator is not authorized to list %s; grant get, list and watch in a ClusterRole labeled duck.knative.dev/addressable=true", resource.GroupResource())}
+		return target{}, failures.Failed(v1.ReasonTargetForbidden, fmt.Errorf(
+			"%w; grant get, list and watch in a ClusterRole labeled duck.knative.dev/addressable=true", err))
 	case err != nil:
 		return target{}, failures.Failed(v1.ReasonTargetUnavailable, fmt.Errorf("failed to list or watch %s: %w", resource.GroupResource(), err))
 	}
