@@ -42,9 +42,16 @@ const (
 	probes concern = "probes"
 	// requests: the webhook logs each request with all headers.
 	requests concern = "requests"
+	// configmaps: the errors of invalid ConfigMaps at the start name neither the ConfigMap nor the key.
+	configmaps concern = "configmaps"
+	// retries: for a response with Retry-After, client-go sleeps in the worker, and repeats the request up to ten times.
+	retries concern = "retries"
+	// secrets: client-go logs bodies of requests, from level 8 on, and warnings about Secrets.
+	secrets concern = "secrets"
 )
 
-var concerns = []concern{limits, panics, backoff, postponing, references, tombstones, ducks, stopping, ports, probes, requests}
+var concerns = []concern{limits, panics, backoff, postponing, references, tombstones, ducks, stopping, ports, probes, requests,
+	configmaps, retries, secrets}
 
 // parseOff returns the concerns that the environment variable switches off.
 func parseOff(value string) (map[concern]bool, error) {

@@ -33,7 +33,11 @@ type process struct {
 	failed atomic.Bool
 	// running is set when the informers start: ConfigMaps were read, and an error in one of them does not end the process anymore.
 	running atomic.Bool
-	log     atomic.Pointer[zap.SugaredLogger]
+	// leases is set at the first response about a lease.
+	leases atomic.Bool
+	// signal is the context that ends at SIGTERM.
+	signal atomic.Pointer[context.Context]
+	log    atomic.Pointer[zap.SugaredLogger]
 }
 
 // logger returns the logger of the process, or a fallback before it is known.
@@ -88,10 +92,11 @@ func (p *process) constructor(constructor injection.ControllerConstructor) injec
 	}
 }
 
-// Exit ends the process with 1 if a part of it has failed. It is the last statement of main: sharedmain returns in the same way after SIGTERM
-// and after a failure.
+// Exit ends the process with 1 if a part of it has failed, or if sharedmain has returned without SIGTERM. It is the last statement of main:
+// sharedmain returns in the same way after SIGTERM and after a failure.
 func Exit() {
-	if install().failed.Load() {
+	p := install()
+	if signal := p.signal.Load(); p.failed.Load() || signal != nil && (*signal).Err() == nil {
 		os.Exit(1)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -25,10 +26,13 @@ import (
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 )
 
-// errNotSynced is returned while the first list of a resource is under way. The reconciliation is repeated with back-off.
+// firstListLimit is the time for which Get waits for the first list of a resource, so that a restart changes no status.
+const firstListLimit = 2 * time.Second
+
+// errNotSynced is returned if the first list of a resource takes longer. The reconciliation is repeated with back-off.
 var errNotSynced = errors.New("the first list has not completed yet")
 
-// factory is a factory of duck informers that never blocks. Upstream's waits for the first list without a limit, and one object that does not
+// factory is a factory of duck informers that never blocks for long. Upstream's waits for the first list without a limit, and one object that does not
 // fit the duck type fails the list of all others.
 type factory struct {
 	process *process
@@ -46,7 +50,8 @@ type entry struct {
 	informer *informer
 	lister   cache.GenericLister
 	// err is that of the last list, nil once one succeeded.
-	err error
+	err     error
+	started time.Time
 }
 
 // duckFactory returns the factory in place of upstream's, always the same one.
@@ -67,6 +72,22 @@ func (f *factory) Get(_ context.Context, gvr schema.GroupVersionResource) (cache
 	if f.typed == nil {
 		return f.inner.Get(f.ctx, gvr) //nolint:wrapcheck // it is the result
 	}
+	for {
+		e, err := f.get(gvr)
+		switch {
+		case e.informer.HasSynced():
+			return e.informer, e.lister, nil
+		case err != nil:
+			return nil, nil, fmt.Errorf("reading %s: %w", gvr.GroupResource(), err)
+		case time.Since(e.started) > firstListLimit:
+			return nil, nil, fmt.Errorf("reading %s: %w", gvr.GroupResource(), errNotSynced)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// get returns the informer of a resource, and the error of its last list.
+func (f *factory) get(gvr schema.GroupVersionResource) (*entry, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	e, ok := f.entries[gvr]
@@ -74,19 +95,12 @@ func (f *factory) Get(_ context.Context, gvr schema.GroupVersionResource) (cache
 		e = f.start(gvr)
 		f.entries[gvr] = e
 	}
-	switch {
-	case e.informer.HasSynced():
-		return e.informer, e.lister, nil
-	case e.err != nil:
-		return nil, nil, fmt.Errorf("reading %s: %w", gvr.GroupResource(), e.err)
-	default:
-		return nil, nil, fmt.Errorf("reading %s: %w", gvr.GroupResource(), errNotSynced)
-	}
+	return e, e.err
 }
 
 // start runs the informer of a resource until the process ends.
 func (f *factory) start(gvr schema.GroupVersionResource) *entry {
-	e, resource := &entry{}, gvr // only the reflector uses resource
+	e, resource := &entry{started: time.Now()}, gvr // only the reflector uses resource
 	inner := cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			list, err := f.typed.Client.Resource(resource).List(ctx, options)

@@ -99,19 +99,31 @@ func TestDucks_ObjectDoesNotFit_OthersCanBeRead(t *testing.T) {
 	}
 }
 
-func TestDucks_FirstListIsUnderWay_GetReturns(t *testing.T) {
-	_, hardened := newDucks(t)
-	if _, _, err := hardened.Get(t.Context(), topics); !errors.Is(err, errNotSynced) {
-		t.Errorf("Get() = %v", err)
+func TestDucks_FirstListIsUnderWay_GetWaitsForAMoment(t *testing.T) {
+	upstream, hardened := newDucks(t)
+	if _, _, err := hardened.Get(t.Context(), topics); err != nil {
+		t.Errorf("Get() while a short list is under way: %v", err)
 	}
-	await(t, hardened, topics)
+	release := make(chan struct{})
+	defer close(release)
+	client := upstream.(*duck.CachedInformerFactory).Delegate.(*duck.TypedInformerFactory).Client.(*dynamicfake.FakeDynamicClient)
+	client.PrependReactor("list", "gateways", func(clientgotesting.Action) (bool, runtime.Object, error) {
+		<-release
+		return false, nil, nil
+	})
+	for n, limit := range []time.Duration{firstListLimit + time.Second, time.Second} {
+		started := time.Now()
+		if _, _, err := hardened.Get(t.Context(), gateways); !errors.Is(err, errNotSynced) || time.Since(started) > limit {
+			t.Errorf("call %d while a long list is under way: %v, after %s", n, err, time.Since(started))
+		}
+	}
 }
 
 func TestDucks_FirstCallerHasEnded_TheNextOneSucceeds(t *testing.T) {
 	_, hardened := newDucks(t)
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, _, err := hardened.Get(ended, topics); !errors.Is(err, errNotSynced) {
+	if _, _, err := hardened.Get(ended, topics); err != nil {
 		t.Errorf("Get() = %v", err)
 	}
 	await(t, hardened, topics)

@@ -8,6 +8,7 @@ package hardening
 import (
 	"context"
 	"flag"
+	"log"
 	"net/http"
 	"sync/atomic"
 
@@ -15,6 +16,7 @@ import (
 
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
+	observability "knative.dev/pkg/observability/metrics"
 )
 
 // injector is the injection.Default of a hardened process. SetupInformers is the first step of sharedmain that has the rest.Config and may
@@ -31,13 +33,15 @@ func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (contex
 	if !p.off[limits] {
 		removeDefaultLimit(cfg, int(p.constructors.Load()))
 	}
-	if !p.off[postponing] {
-		cfg.Wrap(func(inner http.RoundTripper) http.RoundTripper { return &transport{inner} })
+	if err := checkVerbosity(flag.CommandLine); err != nil && !p.off[secrets] {
+		log.Fatal(err)
 	}
+	cfg.Wrap(func(inner http.RoundTripper) http.RoundTripper { return &transport{inner, p} })
 	if !p.off[ports] {
 		p.checkPorts(ctx)
 	}
 	signal := ctx
+	p.signal.Store(&signal)
 	if !p.off[stopping] {
 		ctx = p.work.detach(ctx)
 	}
@@ -47,6 +51,11 @@ func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (contex
 		informers[0] = starting{informers[0], &p.running}
 	}
 	go p.informers.reportUnsynced(ctx)
+	if !p.off[configmaps] {
+		if metrics := checkConfigMaps(ctx); metrics.Protocol == observability.ProtocolPrometheus && !p.off[ports] {
+			checkPort(metricsPort, 9090)
+		}
+	}
 	if !p.off[probes] {
 		ctx = p.withProbes(ctx, signal)
 	}

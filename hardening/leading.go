@@ -61,7 +61,8 @@ func (l leaderAware) Demote(bucket reconciler.Bucket) {
 	defer r.mu.Unlock()
 	for object, cancel := range r.cancel {
 		if bucket.Has(object) {
-			cancel(fmt.Errorf("lost leadership of %s", bucket.Name()))
+			// Requests fail with the cause, which is no failure of the object.
+			cancel(fmt.Errorf("lost leadership of %s: %w", bucket.Name(), context.Canceled))
 		}
 	}
 }

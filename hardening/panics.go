@@ -92,28 +92,28 @@ func (h fatalHook) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) 
 	zapcore.WriteThenFatal.OnWrite(entry, fields)
 }
 
-// watcher returns a watcher of ConfigMaps whose observers may panic.
+// watcher returns a watcher of ConfigMaps whose observers may panic. That of sharedmain is a configmap.DefaultingWatcher.
 func (p *process) watcher(inner configmap.Watcher) configmap.Watcher {
-	w := watcher{inner, p}
-	switch defaulting, ok := inner.(configmap.DefaultingWatcher); {
-	case p.off[panics]:
-		return inner
-	case ok:
-		return defaultingWatcher{w, defaulting}
-	default:
-		return w
+	if defaulting, ok := inner.(configmap.DefaultingWatcher); ok && !p.off[panics] {
+		return watcher{defaulting, p}
 	}
+	return inner
 }
 
 type watcher struct {
-	configmap.Watcher
+	configmap.DefaultingWatcher
 
 	process *process
 }
 
 // Watch implements configmap.Watcher.
 func (w watcher) Watch(name string, observers ...configmap.Observer) {
-	w.Watcher.Watch(name, w.contained(observers)...)
+	w.DefaultingWatcher.Watch(name, w.contained(observers)...)
+}
+
+// WatchWithDefault implements configmap.DefaultingWatcher.
+func (w watcher) WatchWithDefault(cm corev1.ConfigMap, observers ...configmap.Observer) {
+	w.DefaultingWatcher.WatchWithDefault(cm, w.contained(observers)...)
 }
 
 func (w watcher) contained(observers []configmap.Observer) []configmap.Observer {
@@ -130,15 +130,4 @@ func (w watcher) contained(observers []configmap.Observer) []configmap.Observer 
 		}
 	}
 	return contained
-}
-
-type defaultingWatcher struct {
-	watcher
-
-	inner configmap.DefaultingWatcher
-}
-
-// WatchWithDefault implements configmap.DefaultingWatcher.
-func (w defaultingWatcher) WatchWithDefault(cm corev1.ConfigMap, observers ...configmap.Observer) {
-	w.inner.WatchWithDefault(cm, w.contained(observers)...)
 }

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package hardening
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,24 +19,37 @@ import (
 	"syscall"
 	"time"
 
+	"knative.dev/pkg/observability/runtime"
 	"knative.dev/pkg/webhook"
 )
 
-// checkPorts ends the process if the port of the webhook is taken: sharedmain runs on without it, and reports the error when the process ends, with
-// exit code 0.
+// checkPorts ends the process if a port is taken: sharedmain runs on without the webhook or the profiler, and reports the error when the process ends,
+// with exit code 0.
 func (p *process) checkPorts(ctx context.Context) {
-	options := webhook.GetOptions(ctx)
-	if options == nil {
-		return
+	checkPort(runtime.ProfilingPortEnvKey, runtime.ProfilingDefaultPort)
+	if options := webhook.GetOptions(ctx); options != nil {
+		checkPort("WEBHOOK_PORT", options.Port)
+		go p.watchWebhook(ctx, options.Port)
 	}
-	listener, err := listen(options.Port)
+}
+
+// metricsPort is the environment variable of the port of Prometheus' metrics.
+const metricsPort = "METRICS_PROMETHEUS_PORT"
+
+// checkPort ends the process if the port in an environment variable is taken.
+func checkPort(variable string, standard int) {
+	value := cmp.Or(os.Getenv(variable), strconv.Itoa(standard))
+	port, err := strconv.ParseUint(value, 10, 16)
 	if err != nil {
-		log.Fatalf("port %d of the webhook: %v", options.Port, err)
+		return // knative.dev/pkg reports it
+	}
+	listener, err := listen(int(port))
+	if err != nil {
+		log.Fatalf("environment variable %s=%s: %v", variable, value, err)
 	}
 	if listener != nil {
 		_ = listener.Close()
 	}
-	go p.watchWebhook(ctx, options.Port)
 }
 
 // watchWebhook ends the process with an error if the webhook, once it has listened, does not accept connections anymore.

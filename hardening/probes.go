@@ -8,6 +8,7 @@ package hardening
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"net/http"
@@ -52,6 +53,8 @@ func (p *process) withProbes(ctx, signal context.Context) context.Context {
 		log.Printf("port %d is served by this process already, so that no other probes are served", port)
 		return sharedmain.WithHealthProbesDisabled(ctx)
 	}
+	// One of a StatefulSet has its share by its name.
+	awaitsLeases := !sharedmain.IsHADisabled(ctx) && os.Getenv("STATEFUL_CONTROLLER_ORDINAL") == "" && p.constructors.Load() > 0
 	mux := http.NewServeMux()
 	mux.HandleFunc("/readiness", handlerFrom(ctx, ownReadiness, func() error {
 		if signal.Err() != nil {
@@ -59,6 +62,9 @@ func (p *process) withProbes(ctx, signal context.Context) context.Context {
 		}
 		if kinds := p.informers.unsynced(); len(kinds) > 0 || !p.running.Load() {
 			return fmt.Errorf("the caches are not filled yet: %s", strings.Join(kinds, ", "))
+		}
+		if awaitsLeases && !p.leases.Load() {
+			return errors.New("no lease has been read yet")
 		}
 		return nil
 	}))

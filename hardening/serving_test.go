@@ -40,6 +40,7 @@ func TestProbes_ReadinessFollowsCachesAndSignal_HealthDoesNot(t *testing.T) {
 	t.Setenv(ProbesVariable, strconv.Itoa(port))
 	signal, terminate := context.WithCancel(t.Context())
 	p.running.Store(false)
+	p.constructors.Store(1)
 	p.withProbes(t.Context(), signal)
 	get := func(path string) int {
 		response, err := http.Get("http://127.0.0.1:" + strconv.Itoa(port) + path) //nolint:noctx // ends with the test
@@ -53,6 +54,10 @@ func TestProbes_ReadinessFollowsCachesAndSignal_HealthDoesNot(t *testing.T) {
 		t.Errorf("readiness before the caches are filled: %d", code)
 	}
 	p.running.Store(true)
+	if code := get("/readiness"); code != http.StatusServiceUnavailable {
+		t.Errorf("readiness before a lease was read: %d", code)
+	}
+	p.leases.Store(true)
 	if code := get("/readiness"); code != http.StatusOK {
 		t.Errorf("readiness: %d", code)
 	}
@@ -107,10 +112,11 @@ func TestPorts_TakenByAnotherProcess_EndTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
+	port := listener.Addr().(*net.TCPAddr).Port
 	other := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$") //nolint:gosec // the test itself
-	other.Env = append(os.Environ(), "HARDENING_TEST_PORT="+strconv.Itoa(listener.Addr().(*net.TCPAddr).Port))
+	other.Env = append(os.Environ(), "HARDENING_TEST_PORT="+strconv.Itoa(port), "PROFILING_PORT="+strconv.Itoa(freePort(t)))
 	output, err := other.CombinedOutput()
-	if err == nil || other.ProcessState.ExitCode() != 1 || !strings.Contains(string(output), "of the webhook: listen tcp") {
+	if err == nil || other.ProcessState.ExitCode() != 1 || !strings.Contains(string(output), "environment variable WEBHOOK_PORT="+strconv.Itoa(port)+": listen tcp") {
 		t.Errorf("the other process ended with %v and %s", err, output)
 	}
 }

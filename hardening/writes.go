@@ -6,11 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package hardening
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"strings"
@@ -114,30 +111,20 @@ func (w *write) has(cached metav1.Object) bool {
 	return err != nil || order >= 0
 }
 
-// transport is for rest.Config.Wrap. It records the writes of requests whose context is from recording.
-type transport struct{ inner http.RoundTripper }
-
-// WrappedRoundTripper implements net.RoundTripperWrapper.
-func (t *transport) WrappedRoundTripper() http.RoundTripper { return t.inner }
-
-// RoundTrip implements http.RoundTripper.
-func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
-	response, err := t.inner.RoundTrip(request)
-	record, isRecorded := request.Context().Value(recordingKey{}).(func(write))
-	if err != nil || !isRecorded || request.Method == http.MethodGet || response.StatusCode >= http.StatusMultipleChoices ||
+// recordWrite records the response to a write.
+func recordWrite(request *http.Request, response *http.Response, record func(write)) error {
+	if request.Method == http.MethodGet || response.StatusCode >= http.StatusMultipleChoices ||
 		request.URL.Query().Has("dryRun") || !strings.HasPrefix(response.Header.Get("Content-Type"), "application/json") {
-		return response, err //nolint:wrapcheck // it is not ours
+		return nil
 	}
-	body, err := io.ReadAll(response.Body)
-	_ = response.Body.Close()
+	body, err := readBody(response)
 	if err != nil {
-		return nil, fmt.Errorf("reading the response to a write: %w", err)
+		return err
 	}
-	response.Body = io.NopCloser(bytes.NewReader(body))
 	if written, ok := parseWrite(request, body); ok {
 		record(written)
 	}
-	return response, nil
+	return nil
 }
 
 // parseWrite returns the object in a response, if there is one. The client reports an error of decoding.

@@ -95,7 +95,7 @@ func send(t *testing.T, w *writes, method, url, want string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := (&transport{http.DefaultTransport}).RoundTrip(request)
+	response, err := (&transport{http.DefaultTransport, &process{}}).RoundTrip(request)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,102 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hardening
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientleaderelection "k8s.io/client-go/tools/leaderelection"
+
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
+	"knative.dev/pkg/leaderelection"
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/observability"
+	"knative.dev/pkg/observability/configmap"
+	"knative.dev/pkg/system"
+)
+
+// checkConfigMaps ends the process if a ConfigMap that sharedmain reads at the start is invalid: the errors of most parsers name neither it nor
+// the key, and durations that do not go together stop leader election only. It returns the configuration of metrics.
+func checkConfigMaps(ctx context.Context) (metrics observability.MetricsConfig) {
+	if os.Getenv(system.NamespaceEnvKey) == "" {
+		return metrics
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	for name, parse := range map[string]func(*corev1.ConfigMap) error{
+		logging.ConfigMapName():        parseLogging,
+		leaderelection.ConfigMapName(): parseLeaderElection,
+		configmap.Name(): func(cm *corev1.ConfigMap) error {
+			cfg, err := configmap.Parse(cm)
+			if err == nil {
+				metrics = cfg.Metrics
+			}
+			return err //nolint:wrapcheck // explain does
+		},
+	} {
+		cm, err := kubeclient.Get(ctx).CoreV1().ConfigMaps(system.Namespace()).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			continue // sharedmain reads it again, and reports the error
+		}
+		if err := explain(cm, parse); err != nil {
+			log.Fatal(err)
+		}
+	}
+	return metrics
+}
+
+// explain returns the error of a parser with the key: the one without which the ConfigMap is valid.
+func explain(cm *corev1.ConfigMap, parse func(*corev1.ConfigMap) error) error {
+	cause := parse(cm)
+	if cause == nil {
+		return nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(cm.Data)) {
+		without := cm.DeepCopy()
+		delete(without.Data, key)
+		if parse(without) == nil {
+			return fmt.Errorf("ConfigMap %s/%s: %s: %q: %w", cm.Namespace, cm.Name, key, cm.Data[key], cause)
+		}
+	}
+	return fmt.Errorf("ConfigMap %s/%s: %w", cm.Namespace, cm.Name, cause)
+}
+
+func parseLogging(cm *corev1.ConfigMap) error {
+	_, err := logging.NewConfigFromConfigMap(cm)
+	return err //nolint:wrapcheck // explain does
+}
+
+func parseLeaderElection(cm *corev1.ConfigMap) error {
+	cfg, err := leaderelection.NewConfigFromConfigMap(cm)
+	if err == nil && (cfg.LeaseDuration <= cfg.RenewDeadline || float64(cfg.RenewDeadline) <= clientleaderelection.JitterFactor*float64(cfg.RetryPeriod)) {
+		return errors.New("lease-duration must be longer than renew-deadline, and that longer than 1.2 times retry-period")
+	}
+	return err //nolint:wrapcheck // explain does
+}
+
+// verbose matches the values of klog's flags v and vmodule that have a level at which client-go logs the bodies of requests.
+var verbose = regexp.MustCompile(`(^|=)([89]|[1-9]\d+)(,|$)`)
+
+// checkVerbosity returns an error if the log would contain the values of Secrets.
+func checkVerbosity(flags *flag.FlagSet) error {
+	for _, name := range []string{"v", "vmodule"} {
+		if set := flags.Lookup(name); set != nil && verbose.MatchString(set.Value.String()) {
+			return fmt.Errorf("flag --%s=%s: use levels up to 7: from 8 on, client-go logs objects, also the values of Secrets", name, set.Value)
+		}
+	}
+	return nil
+}
