@@ -11,8 +11,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -24,7 +22,6 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"knative.dev/pkg/leaderelection"
 	"knative.dev/pkg/reconciler"
 )
 
@@ -361,23 +358,5 @@ func TestLeader_Forbidden_LogsOnceAndIsNotReached(t *testing.T) {
 func TestLeaseNames_Reconcilers_AreUnique(t *testing.T) {
 	if got, want := LeaseNames("Duck", 2), []string{"duck.00-of-02", "duck.01-of-02"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
-	}
-}
-
-// The Roles of config/ name each lease that a process may write.
-func TestLeaseNames_AreThoseOfTheRoles(t *testing.T) {
-	var controller []string
-	for buckets := uint32(1); buckets <= leaderelection.MaxBuckets; buckets++ {
-		controller = append(controller, LeaseNames("controller", buckets)...)
-	}
-	for component, want := range map[string][]string{"controller": controller, "webhook": LeaseNames("webhook", 1)} {
-		content, err := os.ReadFile("../../config/200-" + component + "-roles.yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := regexp.MustCompile(component+`\.\d\d-of-\d\d`).FindAllString(string(content), -1)
-		if !slices.Equal(got, want) {
-			t.Errorf("the Role of the %s names the leases %v, want %v", component, got, want)
-		}
 	}
 }

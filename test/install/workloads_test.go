@@ -189,7 +189,7 @@ func TestWorkloads_SecurityContext_IsMinimal(t *testing.T) {
 		if account.AutomountServiceAccountToken == nil || *account.AutomountServiceAccountToken {
 			t.Errorf("any Pod of account %s gets its token unasked", account.Name)
 		}
-		for name, fieldPath := range map[string]string{"SYSTEM_NAMESPACE": "metadata.namespace", "POD_NAME": "metadata.name", "POD_UID": "metadata.uid"} {
+		for name, fieldPath := range map[string]string{"SYSTEM_NAMESPACE": "metadata.namespace", "POD_NAME": "metadata.name"} {
 			set := slices.ContainsFunc(container.Env, func(e corev1.EnvVar) bool {
 				return e.Name == name && e.ValueFrom != nil && e.ValueFrom.FieldRef != nil && e.ValueFrom.FieldRef.FieldPath == fieldPath
 			})

@@ -63,12 +63,6 @@ func (g grant) checkedByAdmission() bool {
 		g.verb == "delete" && g.group == "admissionregistration.k8s.io" && g.name != ""
 }
 
-// ofMoreBuckets reports that the grant is for a lease that is used only if config-leader-election sets buckets.
-// TestLeaseNames_AreThoseOfTheRoles in runtime/leader compares the names with those that the controller uses.
-func (g grant) ofMoreBuckets() bool {
-	return g.resource == "leases" && g.name != "" && !strings.HasSuffix(g.name, "-of-01")
-}
-
 func (g grant) attributes() *authorizationv1.ResourceAttributes {
 	resource, subresource, _ := strings.Cut(g.resource, "/")
 	return &authorizationv1.ResourceAttributes{

@@ -16,8 +16,6 @@ import (
 const (
 	system    = "knative-samples"
 	elsewhere = "default"
-
-	controllerLease = "leases=controller.00-of-01"
 )
 
 // actions are those that each service account is and is not allowed to do: verbs, a resource with a name or without, and the namespace.
@@ -35,9 +33,7 @@ var actions = map[string]struct{ may, mayNot []string }{
 			"list,watch customresourcedefinitions",
 			"create,patch events",
 			"get,list,watch configmaps " + system,
-			"create,list leases " + system,
-			"update " + controllerLease + " " + system,
-			"update leases=controller.09-of-10 " + system,
+			"create,get,update leases " + system,
 			"get,create,update,delete services " + directory,
 		},
 		mayNot: []string{
@@ -51,8 +47,8 @@ var actions = map[string]struct{ may, mayNot []string }{
 			"get,list configmaps " + elsewhere,
 			"get,list,watch secrets " + system,
 			"get,list,watch secrets " + elsewhere,
-			"get,delete leases " + system,
-			"update leases=webhook.00-of-01 " + system,
+			"list,watch,patch,delete leases " + system,
+			"get,update leases " + elsewhere,
 			"update mutatingwebhookconfigurations",
 			"list,update validatingwebhookconfigurations",
 			"create,update,delete,deletecollection simpledeployments",
@@ -93,7 +89,7 @@ var actions = map[string]struct{ may, mayNot []string }{
 			"list,watch secrets " + elsewhere,
 			"create,delete,update secrets " + system,
 			"update secrets=other " + system,
-			"update " + controllerLease + " " + system,
+			"update leases=controller.00-of-01 " + system,
 			"get,list,create,update,patch,delete addressableservices",
 			"update addressableservices/status",
 			"get,create,update,patch,delete addressbindings",

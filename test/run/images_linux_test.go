@@ -53,12 +53,12 @@ func TestRunImages_Interrupt_StopsCleanly(t *testing.T) {
 func TestRunImages_ProcessDies_IsReported(t *testing.T) {
 	t.Parallel()
 	config := copyConfig(t)
-	replace(t, filepath.Join(config, "controller.yaml"), "name: WORKERS\n              value: \"8\"", "name: WORKERS\n              value: \"none\"")
+	replace(t, filepath.Join(config, "controller.yaml"), "name: K_THREADS_PER_CONTROLLER\n              value: \"8\"", "name: K_THREADS_PER_CONTROLLER\n              value: \"none\"")
 	p := start(t, nil, "--via=ko", "--config="+config)
 	if status := p.exit(); status != 1 {
 		t.Errorf("got exit status %d, want 1", status)
 	}
-	for _, text := range []string{"waiting until Deployment knative-samples/controller is available: container controller of Pod controller-", "CrashLoopBackOff", "environment variable WORKERS=\"none\""} {
+	for _, text := range []string{"waiting until Deployment knative-samples/controller is available: container controller of Pod controller-", "CrashLoopBackOff", "value \"none\" of K_THREADS_PER_CONTROLLER"} {
 		if !strings.Contains(p.text(), text) {
 			t.Errorf("it did not print %q", text)
 		}

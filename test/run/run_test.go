@@ -170,12 +170,12 @@ spec:
 func TestRun_ProcessDies_IsReported(t *testing.T) {
 	t.Parallel()
 	config := copyConfig(t)
-	replace(t, filepath.Join(config, "controller.yaml"), "name: WORKERS\n              value: \"8\"", "name: WORKERS\n              value: \"none\"")
+	replace(t, filepath.Join(config, "controller.yaml"), "name: K_THREADS_PER_CONTROLLER\n              value: \"8\"", "name: K_THREADS_PER_CONTROLLER\n              value: \"none\"")
 	p := start(t, nil, "--config="+config)
 	if status := p.exit(); status != 1 {
 		t.Errorf("got exit status %d, want 1", status)
 	}
-	for _, text := range []string{"process controller has ended: exit status 1", "its last lines:\n  | ", "WORKERS", "the logs are in "} {
+	for _, text := range []string{"process controller has ended: exit status 1", "its last lines:\n  | ", "K_THREADS_PER_CONTROLLER", "the logs are in "} {
 		if !strings.Contains(p.text(), text) {
 			t.Errorf("it did not print %q", text)
 		}

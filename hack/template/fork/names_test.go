@@ -33,7 +33,7 @@ func TestRename_EveryForm_GetsTheFormOfTheName(t *testing.T) {
 		"mallard_total":                                        "green_pond2_total",
 		"mallard-controller":                                   "green-pond2-controller",
 		"mallardRegistry":                                      "greenPond2Registry",
-		"MallardNoLeader":                                      "GreenPond2NoLeader",
+		"MallardQueueStuck":                                    "GreenPond2QueueStuck",
 		"Mallard's":                                            "Green-Pond2's",
 		"leader.mallard.dev/wanted-by":                         "leader.green-pond.acme.io/wanted-by",
 		"Copyright 2026 The Mallard Authors.":                  "Copyright 2026 The Mallard Authors.",

@@ -30,13 +30,29 @@ const configurationIntro = `# Configuration
 
 The ConfigMaps are in the namespace of the operator. A key in ` + "`_example`" + ` has no effect; copy the key to the same depth as ` + "`_example`" + ` to set
 it. The webhook rejects other keys, a value or a combination of keys that is not valid, and the changed content of ` + "`_example`" + `. A process does
-not start with them, and one that runs keeps the last valid content. A change takes effect without a restart unless the table says otherwise.
+not start with an invalid value, and one that runs keeps the last valid content. A change takes effect without a restart unless the table says otherwise.
 `
 
-const variablesIntro = `
-## Environment variables
+const commonVariables = `
+### Every process
 
-A process validates its variables when it starts. If one is invalid, it prints the name of the variable and the valid values, and exits with 1.
+Most are those of knative.dev/pkg, which every Knative controller has.
+
+| variable | default | description |
+|---|---|---|
+| ` + "`SYSTEM_NAMESPACE`" + ` | (required) | Namespace of the operator's ConfigMaps, leases and secrets. |
+| ` + "`POD_NAME`" + ` | | Name of the Pod, which logs, metrics and traces contain. |
+| ` + "`WATCH_NAMESPACE`" + ` | | The only namespace whose objects are watched; empty for all namespaces. |
+| ` + "`HEALTH_PORT`" + ` | ` + "`8080`" + ` | Port of /health and /readiness; see package hardening. |
+| ` + "`PROFILING_PORT`" + ` | ` + "`8008`" + ` | Port of the profiler, which the ConfigMap config-observability turns on. |
+| ` + "`METRICS_PROMETHEUS_PORT`" + ` | ` + "`9090`" + ` | Port of /metrics, which the ConfigMap config-observability turns on. |
+| ` + "`CONFIG_LOGGING_NAME`, `CONFIG_LEADERELECTION_NAME`, `CONFIG_OBSERVABILITY_NAME`" + ` | the names above | Names of the ConfigMaps. |
+| ` + "`K_THREADS_PER_CONTROLLER`" + ` | ` + "`2`" + ` | How many objects each controller reconciles at a time. The Deployment of the controller sets 8. |
+| ` + "`KUBE_API_QPS`, `KUBE_API_BURST`" + ` | no limit | Limits of requests per second to the API server. |
+| ` + "`KUBERNETES_MIN_VERSION`" + ` | that of knative.dev/pkg | The oldest version of Kubernetes with which a process starts. |
+| ` + "`WEBHOOK_NAME`, `WEBHOOK_PORT`, `WEBHOOK_SECRET_NAME`" + ` | see the mains | Service, port and certificate Secret of a process that serves a webhook. |
+| ` + "`HARDENING_OFF`" + ` | | Concerns of package hardening that are switched off, separated by commas. |
+| ` + "`GOMEMLIMIT`" + ` | | Memory near which the Go runtime collects garbage more often, such as 256MiB. |
 `
 
 const flagsSection = `
@@ -44,10 +60,9 @@ const flagsSection = `
 
 | flag | effect |
 |---|---|
-| ` + "`--help`" + ` | prints the variables and the flags |
-| ` + "`--version`" + ` | prints the version |
-| ` + "`--kubeconfig`" + `, ` + "`--cluster`" + `, ` + "`--server`" + ` | select the API server of a process outside of a cluster |
-| ` + "`--kube-api-qps`" + `, ` + "`--kube-api-burst`" + ` | limit the requests to the API server |
+| ` + "`--disable-ha`" + ` | reconciles without leader election |
+| ` + "`--kubeconfig`, `--cluster`, `--server`" + ` | select the API server of a process outside of a cluster |
+| ` + "`--kube-api-qps`, `--kube-api-burst`" + ` | limit the requests to the API server |
 | ` + "`--add_dir_header`, `--alsologtostderr`, `--log_backtrace_at`, `--log_dir`, `--log_file`, `--log_file_max_size`, `--logtostderr`, " +
 	"`--one_output`, `--skip_headers`, `--skip_log_headers`, `--stderrthreshold`, `--v`, `--vmodule`" +
 	` | configure klog, with which client-go logs; the log of the operator does not depend on them. Levels are at most 7: from 8 on, client-go logs objects, also the values of Secrets |
@@ -73,7 +88,7 @@ func configurationPage(root string) (string, error) {
 		page.WriteString(section)
 	}
 	variables, err := variablesSection(root)
-	return page.String() + variablesIntro + variables + flagsSection, err
+	return page.String() + "\n## Environment variables\n" + variables + commonVariables + flagsSection, err
 }
 
 // example matches a line of _example that sets a key: a key that has no default is commented out.
@@ -150,9 +165,9 @@ func readParagraph(paragraph string) (description, valid string, keys [][2]strin
 // variable is a field of a struct of settings.
 type variable struct{ name, defaulted, typ, description string }
 
-// variablesSection returns the sections of the variables of all programs, and of each program.
+// variablesSection returns the sections of the variables that programs and packages have of their own.
 func variablesSection(root string) (string, error) {
-	files, err := sources(root, "cmd", "runtime", "pkg", "confidential")
+	files, err := sources(root, "cmd", "crud", "pkg", "confidential")
 	if err != nil {
 		return "", err
 	}
@@ -174,12 +189,8 @@ func variablesSection(root string) (string, error) {
 			return true
 		})
 	}
-	const common = "runtime/process"
 	var text strings.Builder
 	names := slices.Sorted(maps.Keys(structs))
-	slices.SortStableFunc(names, func(a, b string) int { // that of all processes is first
-		return strings.Compare(strings.TrimPrefix(a, common), strings.TrimPrefix(b, common))
-	})
 	for _, name := range names {
 		file, _, _ := strings.Cut(name, " ")
 		var rows [][]string
@@ -188,9 +199,7 @@ func variablesSection(root string) (string, error) {
 		}
 		folder := path.Dir(file)
 		title := "Program " + path.Base(folder)
-		if folder == common {
-			title = "Every process"
-		} else if !strings.HasPrefix(folder, "cmd/") {
+		if !strings.HasPrefix(folder, "cmd/") {
 			title = "Processes with package " + folder
 		}
 		fmt.Fprintf(&text, "\n### %s\n\n%s", title, table([]string{"variable", "default", "valid values", "description"}, rows))

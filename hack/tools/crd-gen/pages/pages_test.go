@@ -192,7 +192,7 @@ func TestConfigurationPage_KeysAndVariables_HaveDefaultsAndRules(t *testing.T) {
 			"    # The owner.\n    # Valid: a name such as Ann.\n    # owner.NAME: \"Ann\"\n\n" +
 			"    # Together: depth is less than width.\n    # Valid: {depth: 1}\n    # Invalid: {depth: 3}\n    # Invalid: {depth: 4}\n",
 		"cmd/goose/main.go": "package main\n\ntype settings struct {\n\tPort process.Port `envconfig:\"GOOSE_PORT\" default:\"80\" desc:\"port of the goose\"`\n}\n",
-		"runtime/process/settings.go": "package process\n\n// Settings are common.\ntype Settings struct {\n" +
+		"crud/process/settings.go": "package process\n\n// Settings are common.\ntype Settings struct {\n" +
 			"\tName string `envconfig:\"NAME\" required:\"true\" desc:\"name\"`\n}\n\nfunc (p *Port) Decode(value string) error { return errors.New(\"must be a port\") }\n",
 	}))
 	if err != nil {
@@ -206,8 +206,8 @@ func TestConfigurationPage_KeysAndVariables_HaveDefaultsAndRules(t *testing.T) {
 		"| `width` | `3` | | a number | The depth in meters. |",
 		"| `owner.NAME` | | | a name such as Ann | The owner. |",
 		"| depth is less than width | `{depth: 1}` | `{depth: 3}` `{depth: 4}` |",
-		"| `NAME` | (required) | Name. |",
 		"| `GOOSE_PORT` | `80` | a port | Port of the goose. |",
+		"| `NAME` | (required) | Name. |",
 	})
 }
 
