@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
-	"github.com/mallard-dev/mallard/runtime/telemetry"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 // TestAtRest_NoRequests is about bindings that only the change of a watched object can help. Next to them is one of a kind that the operator
@@ -61,18 +61,8 @@ func TestAtRest_NoRequests(t *testing.T) {
 	t.Logf("%d requests of the clock", clock)
 }
 
-// repeats returns the number of reconciliations of bindings since the controller started whose result requested another one.
+// repeats returns the number of reconciliations of bindings since the controller started that are repeated after a delay.
 func (w *world) repeats(t *testing.T) int {
 	t.Helper()
-	repeats := 0
-	for _, metric := range w.Process(t, "controller").Metrics(t)["reconcile_total"].GetMetric() {
-		labels := map[string]string{}
-		for _, label := range metric.GetLabel() {
-			labels[label.GetName()] = label.GetValue()
-		}
-		if labels["kind"] == "AddressBinding" && labels["result"] != string(telemetry.ResultSuccess) {
-			repeats += int(metric.GetCounter().GetValue())
-		}
-	}
-	return repeats
+	return int(fixtures.QueueCount(t, w.Process(t, "controller"), "kn_workqueue_retries_total", "AddressBinding"))
 }

@@ -56,47 +56,6 @@ func BenchmarkReady(b *testing.B) {
 	b.ReportMetric(ready.Seconds()/raw.Seconds(), "ready/raw")
 }
 
-// BenchmarkReplicas compares three controllers that lead a share each with one that leads all. Both have objects that wait for
-// one target, and the time counts from the target's creation until all are Ready. The metric three/one is below 1 if three are
-// faster. On a machine with few cores they are not, because all processes and the API server share them.
-func BenchmarkReplicas(b *testing.B) {
-	one := harness.Own(b, harness.WithReplicas("controller", 1))
-	three := harness.Own(b, harness.WithReplicas("controller", 3))
-	three.SetConfig(b, "config-leader-election", map[string]string{"buckets": "3"})
-	for _, name := range []string{"controller", "controller-1", "controller-2"} {
-		three.Process(b, name).Restart(b)
-	}
-	harness.Eventually(b, "three controllers lead a share each", func(ctx context.Context) error {
-		leases := three.Kube.CoordinationV1().Leases(three.SystemNamespace)
-		leaders := map[string]bool{}
-		for i := range 3 {
-			lease, err := leases.Get(ctx, fmt.Sprintf("controller.%02d-of-03", i), metav1.GetOptions{})
-			if err != nil {
-				return fmt.Errorf("reading a lease: %w", err)
-			}
-			if holder := lease.Spec.HolderIdentity; holder != nil && *holder != "" {
-				leaders[*holder] = true
-			}
-		}
-		if len(leaders) != 3 {
-			return fmt.Errorf("the leaders are %v", leaders)
-		}
-		return nil
-	})
-	took := map[*harness.Env]time.Duration{}
-	for b.Loop() {
-		for _, env := range []*harness.Env{one, three} {
-			ns := env.Namespace(b)
-			create(b, env, ns, benched, "")
-			start := time.Now()
-			createTarget(b, env, ns)
-			awaitAllReady(b, env, ns, benched)
-			took[env] += time.Since(start)
-		}
-	}
-	b.ReportMetric(took[three].Seconds()/took[one].Seconds(), "three/one")
-}
-
 // BenchmarkMemory creates 2,000 objects. The metrics are the resident memory of the controller: MiB without objects, and once all are Ready, and once
 // a controller that was restarted has reconciled them, as multiples of that.
 func BenchmarkMemory(b *testing.B) {
@@ -124,17 +83,8 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// reconciled returns the number of reconciliations that have succeeded since the start of the controller.
-func reconciled(b *testing.B, env *harness.Env) (n float64) {
+// reconciled returns the number of reconciliations since the start of the controller.
+func reconciled(b *testing.B, env *harness.Env) float64 {
 	b.Helper()
-	for _, metric := range env.Process(b, "controller").Metrics(b)["reconcile_total"].GetMetric() {
-		labels := map[string]string{}
-		for _, label := range metric.GetLabel() {
-			labels[label.GetName()] = label.GetValue()
-		}
-		if labels["kind"] == "AddressableService" && labels["result"] == "success" {
-			n += metric.GetCounter().GetValue()
-		}
-	}
-	return n
+	return fixtures.QueueCount(b, env.Process(b, "controller"), "kn_workqueue_process_duration_seconds", "AddressableService")
 }

@@ -84,7 +84,7 @@ func (i installation) awaitMeasured(t *testing.T, env *harness.Env) {
 		all := i.everything(t, env)
 		for _, name := range []string{
 			"kn_workqueue_longest_running_processor_seconds", "kn_workqueue_unfinished_work_seconds", "kn_workqueue_retries_total",
-			"reconcile_duration_seconds", "webhook_certificate_expiry_timestamp_seconds", "hook_runs_total",
+			"webhook_certificate_expiry_timestamp_seconds", "hook_runs_total",
 		} {
 			if all[name] == nil {
 				return fmt.Errorf("no process exports %s; there are %q", name, slices.Sorted(maps.Keys(all)))

@@ -77,6 +77,9 @@ type sample struct {
 	Value  int    `json:"value"`
 }
 
+// two is an environment in which the controller has a second replica.
+var two = installation{"controller": {"controller", "controller-1"}, "hooks": {"hooks"}, "webhook": {"webhook"}}
+
 func TestQueries_Dashboard_ReturnDataAndNoAlertFires(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("controller", 2))

@@ -25,7 +25,7 @@ type panel struct {
 }
 
 // grafana puts what Grafana puts for its variables when everything is selected.
-var grafana = strings.NewReplacer("$__rate_interval", "5m", "$__range", "1h", "$__interval", "1m", "$namespace", ".*", "$kind", ".*")
+var grafana = strings.NewReplacer("$__rate_interval", "5m", "$__range", "1h", "$__interval", "1m", "$namespace", ".*", "$queue", ".*")
 
 // queries are those of the dashboard's panels.
 func queries(t *testing.T) []string {
