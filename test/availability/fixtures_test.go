@@ -42,23 +42,17 @@ func twoControllers(t *testing.T) *harness.Env {
 		harness.WithProxy("controller"), harness.WithProxy("controller-1"))
 }
 
-// holder is the process that holds a lease of the controller, or empty.
-func holder(ctx context.Context, env *harness.Env) (string, error) {
-	switch pod, err := fixtures.Leader(ctx, env); pod {
-	case "controller-0":
-		return "controller", nil
-	case "controller-1":
-		return "controller-1", nil
-	default:
-		return "", err
-	}
+// holder is the process that holds the lease of AddressableServices, or empty.
+func holder(t *testing.T, env *harness.Env) (string, error) {
+	t.Helper()
+	return fixtures.LeadingProcess(t, env, "controller", "controller-1")
 }
 
 // roles are the leader and the standby.
 func roles(t *testing.T, env *harness.Env) (leader, standby string) {
 	t.Helper()
-	harness.Eventually(t, "one of the controllers leads", func(ctx context.Context) (err error) {
-		if leader, err = holder(ctx, env); err == nil && leader == "" {
+	harness.Eventually(t, "one of the controllers leads", func(context.Context) (err error) {
+		if leader, err = holder(t, env); err == nil && leader == "" {
 			err = errors.New("no process does")
 		}
 		return err

@@ -28,7 +28,7 @@ func TestController_CachesSynced_BecomesReady(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.Without("controller"), harness.WithProxy("controller"))
 	controller := newProbed(t, env, "controller")
-	resources := []string{"pods", "services", "namespaces", "customresourcedefinitions"}
+	resources := []string{"pods", "services"}
 	for _, crd := range crds.All(t) {
 		resources = append(resources, crd.Spec.Names.Plural)
 	}
@@ -36,7 +36,7 @@ func TestController_CachesSynced_BecomesReady(t *testing.T) {
 		held := env.Proxy(t, "controller").Hold(harness.Matching("*", resource))
 		started := controller.start(t)
 		held.Wait(t)
-		controller.awaitUnready(t, "informer caches are not filled yet")
+		controller.awaitUnready(t, "the caches are not filled yet")
 		held.Release()
 		started()
 		controller.awaitReady(t)
@@ -48,7 +48,7 @@ func TestController_CachesSynced_BecomesReady(t *testing.T) {
 func TestController_RoleWithoutLeases_IsNotReadyAndSaysWhy(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.Without("controller"))
-	env.ExpectErrors(t, "A request for leases failed")
+	env.ExpectErrors(t, "retrieving lease lock", "retrieving resource lock")
 	controller := newProbed(t, env, "controller")
 	roles := env.Kube.RbacV1().Roles(env.SystemNamespace)
 	role, err := roles.Get(t.Context(), "controller", metav1.GetOptions{})
@@ -61,9 +61,9 @@ func TestController_RoleWithoutLeases_IsNotReadyAndSaysWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	started := controller.start(t)
-	controller.awaitUnready(t, "leases have not been read yet")
+	controller.awaitUnready(t, "no lease has been read yet")
 	harness.Eventually(t, "the log says why", func(context.Context) error {
-		if log := controller.Log(t); !strings.Contains(log, "A request for leases failed") || !strings.Contains(log, `"reason":"Forbidden"`) {
+		if log := controller.Log(t); !strings.Contains(log, `leases.coordination.k8s.io`) || !strings.Contains(log, "is forbidden") {
 			return errors.New("it does not")
 		}
 		return nil

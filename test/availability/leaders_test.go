@@ -1,0 +1,351 @@
+//go:build nightly
+
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package availability
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"knative.dev/pkg/apis"
+
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
+)
+
+const (
+	// sets is the number of sets of objects: an AddressableService, a Deployment, an AddressBinding and a SimpleDeployment each.
+	sets = 50
+	// churn is how long they change, and atRest how long nothing is written at the end.
+	churn, atRest = time.Minute, 10 * time.Second
+)
+
+const set = `
+apiVersion: samples.knative.dev/v1
+kind: AddressableService
+metadata: {name: NAME}
+spec:
+  ref: {apiVersion: v1, kind: Service, name: target}
+  publish: {alias: NAME-SUFFIX}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: NAME, labels: {bindings.knative.dev/include: "true"}}
+spec:
+  replicas: 0
+  selector: {matchLabels: {app: NAME}}
+  template:
+    metadata: {labels: {app: NAME}}
+    spec: {containers: [{name: main, image: main}]}
+---
+apiVersion: samples.knative.dev/v1
+kind: AddressBinding
+metadata: {name: NAME}
+spec:
+  subject: {apiVersion: apps/v1, kind: Deployment, name: NAME}
+  address: {name: NAME}
+---
+apiVersion: samples.knative.dev/v1alpha1
+kind: SimpleDeployment
+metadata: {name: NAME}
+spec: {image: first, replicas: 2}
+`
+
+// farm is a namespace with sets of objects that several controllers reconcile.
+type farm struct {
+	*harness.Env
+
+	ns, suffix string
+}
+
+func newFarm(t *testing.T, env *harness.Env, n int) farm {
+	t.Helper()
+	f := farm{Env: env, ns: env.Namespace(t)}
+	f.suffix = f.ns[len(f.ns)-5:]
+	var manifest strings.Builder
+	manifest.WriteString(fixtures.Target)
+	for i := range n {
+		manifest.WriteString("---" + strings.NewReplacer("NAME", nameOf(i), "SUFFIX", f.suffix).Replace(set))
+	}
+	env.Apply(t, f.ns, manifest.String())
+	return f
+}
+
+func nameOf(i int) string { return fmt.Sprintf("o%03d", i) }
+
+// change makes a random change, to an object or to what a controller has made of it.
+func (f farm) change(ctx context.Context, random *rand.Rand, n int) error {
+	name := nameOf(random.IntN(n))
+	samples := fixtures.Client(f.Env).SamplesV1()
+	merge := func(format string, args ...any) []byte { return fmt.Appendf(nil, format, args...) }
+	var err error
+	switch random.IntN(7) {
+	case 0: // another address
+		_, err = samples.AddressableServices(f.ns).Patch(ctx, name, types.MergePatchType, merge(`{"spec":{"path":"/%d"}}`, random.IntN(100)), metav1.PatchOptions{})
+	case 1: // the same name again
+		if err = samples.AddressableServices(f.ns).Delete(ctx, name, metav1.DeleteOptions{}); err == nil {
+			as := fixtures.Published(f.ns, name)
+			if _, err = samples.AddressableServices(f.ns).Create(ctx, as, metav1.CreateOptions{}); apierrors.IsAlreadyExists(err) {
+				err = nil // it is being deleted; rebuild makes it again
+			}
+		}
+	case 2: // its alias
+		err = f.Kube.CoreV1().Services(directory).Delete(ctx, name+"-"+f.suffix, metav1.DeleteOptions{})
+	case 3: // the variable
+		_, err = f.Kube.AppsV1().Deployments(f.ns).Patch(ctx, name, types.JSONPatchType, []byte(`[{"op":"remove","path":"/spec/template/spec/containers/0/env"}]`), metav1.PatchOptions{})
+	case 4: // the number of Pods
+		_, err = fixtures.Client(f.Env).SamplesV1alpha1().SimpleDeployments(f.ns).Patch(ctx, name, types.MergePatchType, merge(`{"spec":{"replicas":%d}}`, 1+random.IntN(3)), metav1.PatchOptions{})
+	case 5: // their image
+		_, err = fixtures.Client(f.Env).SamplesV1alpha1().SimpleDeployments(f.ns).Patch(ctx, name, types.MergePatchType, merge(`{"spec":{"image":"v%d"}}`, random.IntN(100)), metav1.PatchOptions{})
+	default: // one of them
+		pods, listErr := f.Kube.CoreV1().Pods(f.ns).List(ctx, metav1.ListOptions{})
+		if err = listErr; err == nil && len(pods.Items) > 0 {
+			err = f.Kube.CoreV1().Pods(f.ns).Delete(ctx, pods.Items[random.IntN(len(pods.Items))].Name, metav1.DeleteOptions{})
+		}
+	}
+	if apierrors.IsNotFound(err) || apierrors.IsInvalid(err) {
+		return nil // it has been changed already
+	}
+	return err
+}
+
+// rebuild creates the AddressableServices that were deleted.
+func (f farm) rebuild(ctx context.Context, n int) error {
+	objects := fixtures.Client(f.Env).SamplesV1().AddressableServices(f.ns)
+	for i := range n {
+		current, err := objects.Get(ctx, nameOf(i), metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err):
+			if _, err := objects.Create(ctx, fixtures.Published(f.ns, nameOf(i)), metav1.CreateOptions{}); err != nil {
+				return err
+			}
+		case err != nil:
+			return err
+		case current.DeletionTimestamp != nil:
+			return fmt.Errorf("%s is being deleted", current.Name)
+		}
+	}
+	return nil
+}
+
+// settled returns an error unless each object is ready, and has exactly its children.
+func (f farm) settled(ctx context.Context, n int) error {
+	aliases, err := f.Kube.CoreV1().Services(directory).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	aliases.Items = slices.DeleteFunc(aliases.Items, func(s corev1.Service) bool { return !strings.HasSuffix(s.Name, "-"+f.suffix) })
+	if len(aliases.Items) != n {
+		return fmt.Errorf("%d objects have %d aliases", n, len(aliases.Items))
+	}
+	pods, err := f.Kube.CoreV1().Pods(f.ns).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	images := map[types.UID][]string{}
+	for _, pod := range pods.Items {
+		if owner := metav1.GetControllerOf(&pod); owner == nil {
+			return fmt.Errorf("Pod %s has no owner", pod.Name)
+		} else if pod.DeletionTimestamp == nil {
+			images[owner.UID] = append(images[owner.UID], pod.Spec.Containers[0].Image)
+		}
+	}
+	for i := range n {
+		as, err := fixtures.Client(f.Env).SamplesV1().AddressableServices(f.ns).Get(ctx, nameOf(i), metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if !as.Status.GetCondition(apis.ConditionReady).IsTrue() || as.Status.ObservedGeneration != as.Generation || as.Status.Address == nil {
+			return fmt.Errorf("AddressableService %s: %+v", as.Name, as.Status)
+		}
+		deployment, err := f.Kube.AppsV1().Deployments(f.ns).Get(ctx, as.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if env := deployment.Spec.Template.Spec.Containers[0].Env; len(env) != 1 || env[0].Value != as.Status.Address.URL.String() {
+			return fmt.Errorf("Deployment %s has the variables %+v, want the address %s", as.Name, env, as.Status.Address.URL)
+		}
+		sd, err := fixtures.Client(f.Env).SamplesV1alpha1().SimpleDeployments(f.ns).Get(ctx, as.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if have := images[sd.UID]; len(have) != int(sd.Spec.Replicas) || slices.ContainsFunc(have, func(image string) bool { return image != sd.Spec.Image }) {
+			return fmt.Errorf("SimpleDeployment %s has Pods with %q, want %d with %s", sd.Name, have, sd.Spec.Replicas, sd.Spec.Image)
+		}
+	}
+	return nil
+}
+
+// awaitRest waits until everything is as it should be and the controllers have stopped writing.
+func (f farm) awaitRest(t *testing.T, n int) {
+	t.Helper()
+	harness.EventuallyWithin(t, patience, "every object has its children, and no others", func(ctx context.Context) error {
+		if err := f.rebuild(ctx, n); err != nil {
+			return err
+		}
+		return f.settled(ctx, n)
+	})
+	// Writes that undo each other would not end.
+	mark, since := f.Mark(t), time.Now()
+	harness.EventuallyWithin(t, patience, "the controllers stop writing", func(context.Context) error {
+		if writes := mark.Entries(t, work, harness.ByUser(f.User("controller"))); len(writes) > 0 {
+			mark, since = f.Mark(t), time.Now()
+			return fmt.Errorf("%d writes, the first of which is %+v", len(writes), writes[0])
+		}
+		if quiet := time.Since(since); quiet < atRest {
+			return fmt.Errorf("the last write was %v ago", quiet)
+		}
+		return nil
+	})
+	if err := f.settled(t.Context(), n); err != nil {
+		t.Error(err)
+	}
+}
+
+// A lease is no fence: writes have to be safe whoever believes to lead.
+func TestLeaders_AllLead_EachChildExistsOnce(t *testing.T) {
+	for _, leaders := range []int{2, 5} {
+		t.Run(fmt.Sprint(leaders), func(t *testing.T) {
+			options := []harness.Option{harness.WithReplicas("controller", leaders), harness.WithReplicas("webhook", 1)}
+			names := []string{"controller"}
+			for i := 1; i < leaders; i++ {
+				names = append(names, fmt.Sprintf("controller-%d", i))
+			}
+			for _, name := range names {
+				options = append(options, harness.Without(name), harness.WithProxy(name))
+			}
+			env := harness.Own(t, options...)
+			_, err := env.Kube.AppsV1().Deployments(env.SystemNamespace).Patch(t.Context(), "controller", types.JSONPatchType,
+				[]byte(`[{"op":"add","path":"/spec/template/spec/containers/0/args","value":["--disable-ha"]}]`), metav1.PatchOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range names {
+				env.Process(t, name).Start(t)
+			}
+			mark := env.Mark(t)
+			f := newFarm(t, env, sets)
+			random := rand.New(rand.NewPCG(uint64(leaders), uint64(time.Now().UnixNano())))
+			changes, ctx := 0, t.Context()
+			for end := time.Now().Add(churn); time.Now().Before(end); changes++ {
+				if err := f.change(ctx, random, sets); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f.awaitRest(t, sets)
+			conflicts, writers := 0, 0
+			for _, name := range names {
+				writes := mark.Entries(t, work, harness.ByProcess(name))
+				if len(writes) > 0 {
+					writers++
+				}
+				for _, e := range writes {
+					if e.Code == 409 {
+						conflicts++
+					}
+				}
+			}
+			t.Logf("%d changes, %d conflicts", changes, conflicts)
+			if writers != leaders {
+				t.Errorf("%d of %d controllers have written", writers, leaders)
+			}
+		})
+	}
+}
+
+func TestLeader_SuspendedBeyondItsLease_TheStateIsRight(t *testing.T) {
+	t.Parallel()
+	const few = 5
+	env := twoControllers(t)
+	leader, standby := roles(t, env)
+	f := newFarm(t, env, few)
+	f.awaitRest(t, few)
+	env.ExpectErrors(t, "lease")
+	pid := env.Process(t, leader).PID()
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	suspended := time.Now()
+	random := rand.New(rand.NewPCG(1, uint64(suspended.UnixNano())))
+	for time.Since(suspended) < leaseDuration+5*time.Second {
+		if err := f.change(t.Context(), random, few); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	harness.EventuallyWithin(t, patience, "the standby leads", func(context.Context) error {
+		if now, err := holder(t, env); err != nil || now != standby {
+			return fmt.Errorf("it is %q: %w", now, err)
+		}
+		return nil
+	})
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if err := f.change(t.Context(), random, few); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.awaitRest(t, few)
+	if now := env.Process(t, leader).PID(); now != pid {
+		t.Errorf("the process that was suspended was %d and is %d", pid, now)
+	}
+}
+
+func TestLeader_LeaseIsDeletedOrStolen_OneLeadsAgain(t *testing.T) {
+	t.Parallel()
+	const few = 2
+	env := twoControllers(t)
+	env.ExpectErrors(t, "lease")
+	leases := env.Kube.CoordinationV1().Leases(env.SystemNamespace)
+	f := newFarm(t, env, few)
+	f.awaitRest(t, few)
+	for name, harm := range map[string]func(ctx context.Context) error{
+		"deleted": func(ctx context.Context) error {
+			return leases.Delete(ctx, fixtures.ControllerLease, metav1.DeleteOptions{})
+		},
+		"stolen": func(ctx context.Context) error {
+			lease, err := leases.Get(ctx, fixtures.ControllerLease, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			lease.Spec.HolderIdentity, lease.Spec.RenewTime = ptr.To("thief"), &metav1.MicroTime{Time: time.Now()}
+			_, err = leases.Update(ctx, lease, metav1.UpdateOptions{})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			roles(t, env)
+			harness.Eventually(t, "the lease is "+name, harm) // it is renewed all the time
+			as := fixtures.Published(f.ns, name)
+			if _, err := fixtures.Client(env).SamplesV1().AddressableServices(f.ns).Create(t.Context(), as, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			harness.EventuallyWithin(t, patience, "the new object is ready", func(ctx context.Context) error {
+				as, err := fixtures.Client(env).SamplesV1().AddressableServices(f.ns).Get(ctx, name, metav1.GetOptions{})
+				if err == nil && !as.Status.GetCondition(apis.ConditionReady).IsTrue() {
+					err = errors.New("it is not")
+				}
+				return err
+			})
+		})
+	}
+}
