@@ -9,31 +9,28 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/sets"
+	expiring "k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/client-go/dynamic"
 	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/utils/clock"
 
-	mutatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/mutatingwebhookconfiguration"
-	namespaceinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/namespace"
-	"knative.dev/pkg/injection/clients/dynamicclient"
+	"knative.dev/pkg/apis/duck"
 	"knative.dev/pkg/reconciler"
+	"knative.dev/pkg/tracker"
 
-	"github.com/mallard-dev/mallard/observe/ducks"
-	"github.com/mallard-dev/mallard/observe/expectations"
-	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
-	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
-	addressbindinginformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressbinding"
 	addressbindingreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressbinding"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
-	"github.com/mallard-dev/mallard/runtime/failures"
-	"github.com/mallard-dev/mallard/runtime/restmapping"
+	"github.com/mallard-dev/mallard/pkg/reconciler/failures"
 )
 
 // Reasons of Normal events. Warning events have the reason of their condition.
@@ -60,6 +57,9 @@ var reported = []failures.Reported{{
 // maxValue is the longest value that the schemas of our status and of Configurable allow.
 const maxValue = 4096
 
+// excludedFromWebhooks is the label of namespaces for which Knative's webhooks are not called; see config/500-addressbinding-webhook.yaml.
+const excludedFromWebhooks = "webhooks.knative.dev/exclude"
+
 // Reconciler implements the generated reconciler's Interface and Finalizer. Its fields are set by NewController and not changed
 // afterwards.
 type Reconciler struct {
@@ -67,73 +67,36 @@ type Reconciler struct {
 	bindings            listers.AddressBindingLister
 	addressableServices listers.AddressableServiceLister
 	namespaces          corev1listers.NamespaceLister
+	crds                apiextensionslisters.CustomResourceDefinitionLister
 	webhooks            admissionlisters.MutatingWebhookConfigurationLister
+	subjects            map[binding.Shape]duck.InformerFactory
+	tracker             tracker.Interface
 
-	mapper *restmapping.Mapper
-
-	subjects shapes
-
-	// expectations knows our writes of bindings and of subjects, which the caches may lack.
-	expectations *expectations.Expectations
-	attempts     *attempts
-	failures     *failures.Failures
+	clock clock.PassiveClock
+	// attempts are the last requests that must not be repeated at once: of type attempt, by what they change.
+	attempts *expiring.Expiring
 }
 
-func newReconciler(ctx context.Context, mapper *restmapping.Mapper, served func(sets.Set[schema.GroupVersion])) *Reconciler {
-	return &Reconciler{
-		dynamic:             dynamicclient.Get(ctx),
-		bindings:            addressbindinginformer.Get(ctx).Lister(),
-		addressableServices: addressableserviceinformer.Get(ctx).Lister(),
-		namespaces:          namespaceinformer.Get(ctx).Lister(),
-		webhooks:            mutatinginformer.Get(ctx).Lister(),
-		mapper:              mapper,
-		subjects:            newShapes(ctx, dynamicclient.Get(ctx), served),
-		expectations:        expectations.New(nil),
-		attempts:            newAttempts(clock.RealClock{}),
-		failures:            failures.New(),
-	}
-}
-
-// newShapes returns informers that are not those of injection: docs/adr/0005-own-duck-informers.md.
-func newShapes(ctx context.Context, client dynamic.Interface, served func(sets.Set[schema.GroupVersion])) shapes {
-	subjects := make(shapes)
-	for _, shape := range binding.Shapes {
-		subjects[shape] = ducks.New(ctx, client, shape.New(), sets.New(samples.BoundVariablesAnnotationKey), served)
-	}
-	return subjects
-}
-
-// shapes are the informers of subjects, of each shape.
-type shapes map[binding.Shape]*ducks.Factory
-
-// Stop stops the informers of the resources that match accepts.
-func (s shapes) Stop(match func(schema.GroupVersionResource) bool) {
-	for _, factory := range s {
-		factory.Stop(match)
-	}
-}
-
-var (
-	_ addressbindingreconciler.Interface = (*Reconciler)(nil)
-	_ addressbindingreconciler.Finalizer = (*Reconciler)(nil)
-)
+var _ interface {
+	addressbindingreconciler.Interface
+	addressbindingreconciler.Finalizer
+} = (*Reconciler)(nil)
 
 // ReconcileKind implements the generated Interface. It is called with a copy of a binding that is not being deleted. The generated code
 // then writes the status, in one request and only if something changed.
 func (r *Reconciler) ReconcileKind(ctx context.Context, ab *v1.AddressBinding) reconciler.Event {
-	recordEvents := failures.BeginEvents(ab, reported)
+	end := failures.Begin(ab, reported)
 
 	r.reconcileAddress(ab)
 	problems := r.reconcileSubjects(ctx, ab)
 	r.reconcileInterception(ab)
 
-	recordEvents(ctx)
-	return r.failures.Outcome(ab, problems...)
+	return end(ctx, problems...)
 }
 
 // FinalizeKind implements the generated Finalizer. It is called for a binding that is being deleted. Nil removes the finalizer.
 func (r *Reconciler) FinalizeKind(ctx context.Context, ab *v1.AddressBinding) reconciler.Event {
-	recordEvents := failures.BeginEvents(ab, reported)
+	end := failures.Begin(ab, reported)
 
 	problems := r.leave(ctx, ab)
 	if len(ab.Status.Kinds) == 0 {
@@ -145,37 +108,82 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, ab *v1.AddressBinding) re
 		ab.Status.ObservedGeneration = ab.Generation
 	}
 
-	recordEvents(ctx)
-	// An event will enqueue the binding. Nil would remove the finalizer.
-	return r.failures.Outcome(ab, append(problems, &failures.Failure{Recheck: failures.LastRecheck})...)
+	// An event may enqueue the binding earlier. Nil would remove the finalizer.
+	return end(ctx, append(problems, &failures.Failure{Recheck: lastDelay})...)
+}
+
+// namespace returns the namespace of a binding. While the cache lacks it, it is unknown whether it opts in. Its event enqueues the binding.
+func (r *Reconciler) namespace(ab *v1.AddressBinding) (*corev1.Namespace, *failures.Failure) {
+	if err := r.tracker.TrackReference(tracker.Reference{APIVersion: "v1", Kind: "Namespace", Name: ab.Namespace}, ab); err != nil {
+		return nil, &failures.Failure{Err: err}
+	}
+	if namespace, err := r.namespaces.Get(ab.Namespace); err == nil {
+		return namespace, nil
+	}
+	return nil, &failures.Failure{}
 }
 
 // reconcileAddress marks AddressResolved. The address is that of an AddressableService of any class, whether or not its alias is
 // published. It is removed only if it is known that no address exists.
 func (r *Reconciler) reconcileAddress(ab *v1.AddressBinding) {
 	name := ab.Spec.Address.Name
+	reference := tracker.Reference{APIVersion: v1.SchemeGroupVersion.String(), Kind: "AddressableService", Namespace: ab.Namespace, Name: name}
+	if err := r.tracker.TrackReference(reference, ab); err != nil {
+		// Only an invalid name, which admission rejects, and which nothing can have.
+		ab.Status.MarkAddressNotResolved(v1.ReasonAddressNotFound, err.Error())
+		return
+	}
 	as, err := r.addressableServices.AddressableServices(ab.Namespace).Get(name)
-	switch {
-	case apierrors.IsNotFound(err):
+	if err != nil {
 		ab.Status.MarkAddressNotResolved(v1.ReasonAddressNotFound, "AddressableService "+name+" does not exist")
-	case err != nil:
-		ab.Status.MarkAddressUnknown(fmt.Sprintf("reading AddressableService %s: %v", name, err))
-	case as.Status.Address != nil && !as.Status.Address.URL.IsEmpty():
-		value := as.Status.Address.URL.String()
-		if len(value) > maxValue {
-			ab.Status.MarkAddressNotResolved(v1.ReasonAddressNotReady,
-				fmt.Sprintf("the address of AddressableService %s is longer than %d characters", name, maxValue))
-			return
-		}
-		ab.Status.MarkAddressResolved(value)
+		return
+	}
+	// If its operator has looked the target up, False is the answer that it has no address.
+	target := as.Status.GetCondition(v1.AddressableServiceConditionTargetResolved)
+	hasAddress := as.Status.Address != nil && !as.Status.Address.URL.IsEmpty()
+	switch {
+	case hasAddress && len(as.Status.Address.URL.String()) > maxValue:
+		ab.Status.MarkAddressNotResolved(v1.ReasonAddressNotReady,
+			fmt.Sprintf("the address of AddressableService %s is longer than %d characters", name, maxValue))
+	case hasAddress:
+		ab.Status.MarkAddressResolved(as.Status.Address.URL.String())
+	case target.IsFalse():
+		ab.Status.MarkAddressNotResolved(v1.ReasonAddressNotReady, fmt.Sprintf("AddressableService %s has no address: %s", name, target.Reason))
 	default:
-		// The operator has looked the target up, and it has no address. Otherwise the condition is Unknown.
-		target := as.Status.GetCondition(v1.AddressableServiceConditionTargetResolved)
-		if target.IsFalse() {
-			ab.Status.MarkAddressNotResolved(v1.ReasonAddressNotReady, fmt.Sprintf("AddressableService %s has no address: %s", name, target.Reason))
-			return
-		}
 		ab.Status.MarkAddressUnknown(fmt.Sprintf("the address of AddressableService %s is unknown: %s", name,
 			cmp.Or(target.GetReason(), "no operator has reported its condition TargetResolved")))
 	}
+}
+
+// reconcileInterception marks Intercepted.
+func (r *Reconciler) reconcileInterception(ab *v1.AddressBinding) {
+	if entry, recorded := binding.Recorded(ab, subjectGVK(ab).GroupKind()); !recorded {
+		ab.Status.MarkInterceptionUnknown()
+	} else if reason := r.notIntercepted(ab.Namespace, schema.GroupResource{Group: subjectGVK(ab).Group, Resource: entry.Resource}); reason != "" {
+		ab.Status.MarkNotIntercepted(reason)
+	} else {
+		ab.Status.MarkIntercepted()
+	}
+}
+
+// notIntercepted returns why the API server does not call the webhook for new objects of a resource, "" if it does.
+func (r *Reconciler) notIntercepted(namespace string, resource schema.GroupResource) string {
+	const name, later = "the MutatingWebhookConfiguration " + binding.WebhookName, ": new objects get their address after they were created"
+	configuration, err := r.webhooks.Get(binding.WebhookName)
+	if err != nil {
+		return name + " does not exist"
+	}
+	// The version does not matter: the rules match equivalent ones.
+	if !slices.ContainsFunc(configuration.Webhooks, func(w admissionregistrationv1.MutatingWebhook) bool {
+		return len(w.ClientConfig.CABundle) > 0 && slices.ContainsFunc(w.Rules, func(rule admissionregistrationv1.RuleWithOperations) bool {
+			return slices.Contains(rule.Operations, admissionregistrationv1.Create) &&
+				slices.Contains(rule.APIGroups, resource.Group) && slices.Contains(rule.Resources, resource.Resource)
+		})
+	}) {
+		return name + " has no rule for " + resource.String() + " yet" + later
+	}
+	if found, err := r.namespaces.Get(namespace); err == nil && metav1.HasLabel(found.ObjectMeta, excludedFromWebhooks) {
+		return "the namespace has the label " + excludedFromWebhooks + later
+	}
+	return ""
 }

@@ -19,12 +19,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/discovery/fake"
 	fakedynamic "k8s.io/client-go/dynamic/fake"
 
 	fakeapiextensionsclient "knative.dev/pkg/client/injection/apiextensions/client/fake"
 	_ "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition/fake"
-	_ "knative.dev/pkg/client/injection/ducks/duck/v1/podspecable/fake"
+	"knative.dev/pkg/client/injection/ducks/duck/v1/podspecable"
 	fakekubeclient "knative.dev/pkg/client/injection/kube/client/fake"
 	_ "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/mutatingwebhookconfiguration/fake"
 	_ "knative.dev/pkg/client/injection/kube/informers/core/v1/namespace/fake"
@@ -35,7 +34,7 @@ import (
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	fakesamplesclient "github.com/mallard-dev/mallard/pkg/client/injection/client/fake"
-	_ "github.com/mallard-dev/mallard/pkg/client/injection/ducks/duck/v1alpha1/configurable/fake"
+	"github.com/mallard-dev/mallard/pkg/client/injection/ducks/duck/v1alpha1/configurable"
 	_ "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice/fake"
 	_ "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressbinding/fake"
 	"github.com/mallard-dev/mallard/test/reconcilertest"
@@ -54,7 +53,7 @@ func run(t *testing.T, subjects ...runtime.Object) *running {
 	r.dynamic.PrependReactor("patch", "*", patchedAnew(r.dynamic.Tracker()))
 	// The one that is injected does not know these kinds.
 	ctx = context.WithValue(ctx, dynamicclient.Key{}, r.dynamic)
-	fakekubeclient.Get(ctx).Discovery().(*fake.FakeDiscovery).Resources = builtIn
+	ctx = withBatch(configurable.WithDuck(podspecable.WithDuck(ctx)))
 	r.ctx = ctx
 	kube := fakekubeclient.Get(ctx)
 	if _, err := kube.CoreV1().Namespaces().Create(ctx, namespace(), metav1.CreateOptions{}); err != nil {

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,13 +17,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgotesting "k8s.io/client-go/testing"
-	clocktesting "k8s.io/utils/clock/testing"
 
 	"knative.dev/pkg/controller"
 
-	"github.com/mallard-dev/mallard/observe/expectations"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/pkg/reconciler/failures"
 	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
@@ -86,7 +83,7 @@ func TestReconcile_ManySubjectsRejected_OthersAreBound(t *testing.T) {
 			t.Errorf("second %d: %d subjects were tried", second, n)
 		}
 		requeue, after := controller.IsRequeueKey(err)
-		if !requeue || after < failures.FirstRecheck/2 || after > failures.LastRecheck {
+		if !requeue || after < firstDelay/2 || after > lastDelay {
 			t.Fatalf("the result is %v", err)
 		}
 		w.clock.Step(time.Second)
@@ -144,7 +141,7 @@ func TestReconcile_ChangedConcurrently_IsRetried(t *testing.T) {
 		t.Errorf("after some retries SubjectsBound is %s with %q", c.Status, c.GetReason())
 	}
 	failing = false
-	w.clock.Step(failures.LastRecheck)
+	w.clock.Step(lastDelay)
 	_ = w.reconcile(t, "a")
 	w.check(t, "a", "", "")
 }
@@ -157,7 +154,7 @@ func TestReconcile_MissingPermissionToPatch(t *testing.T) {
 	w.check(t, "a", v1.ReasonSubjectForbidden, "patching Deployment d: "+err.Error())
 }
 
-// TestReconcile_ListFails_SubjectsStay is about a controller that has just started.
+// TestReconcile_ListFails_SubjectsStay is about a controller that has just started. Only an answer of the API server changes the condition.
 func TestReconcile_ListFails_SubjectsStay(t *testing.T) {
 	for name, test := range map[string]struct {
 		err             error
@@ -167,13 +164,16 @@ func TestReconcile_ListFails_SubjectsStay(t *testing.T) {
 			apierrors.NewForbidden(deploymentsResource, "", errors.New("no")), v1.ReasonSubjectForbidden,
 			"the operator is not allowed to list deployments.apps; grant list, watch and patch in a ClusterRole labeled duck.knative.dev/podspecable=true",
 		},
-		"error": {apierrors.NewInternalError(errors.New("no")), v1.ReasonSubjectUnavailable, "listing deployments.apps fails: InternalError"},
-		"cut":   {reconcilertest.ErrInduced, v1.ReasonSubjectUnavailable, "listing deployments.apps fails: no response from the API server"},
+		"error":     {apierrors.NewInternalError(errors.New("no")), v1.ReasonSubjectUnavailable, "listing deployments.apps: Internal error occurred: no"},
+		"not found": {apierrors.NewNotFound(deploymentsResource, ""), "", ""},
+		"cut":       {reconcilertest.ErrInduced, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, object("a", well), hello(other), namespace(), everywhere, deployment("d", bound(url)))
 			w.dynamic.PrependReactor("list", "*", reconcilertest.Failing("list", "*", test.err))
-			_ = w.reconcile(t, "a")
+			if requeue, after := controller.IsRequeueKey(w.reconcile(t, "a")); !requeue || after > failures.RetryDelay {
+				t.Errorf("it is reconciled again: %t, after %s", requeue, after)
+			}
 			w.check(t, "a", test.reason, test.message)
 			w.has(t, "d", hasURL, true)
 			if kinds := w.binding(t, "a").Status.Kinds; len(kinds) != 1 {
@@ -181,24 +181,6 @@ func TestReconcile_ListFails_SubjectsStay(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestReconcile_CacheBehindOwnPatch_NothingIsDecided(t *testing.T) {
-	w := newWorld(t, object("a", well), hello(url), namespace(), everywhere, deployment("d", bound(url)))
-	w.sync(t)
-	newer := deployment("d")
-	newer.SetResourceVersion("2")
-	w.inner.expectations.Record(newer)
-	ab := w.binding(t, "a")
-	err := w.reconcile(t, "a")
-	if requeue, after := controller.IsRequeueKey(err); !requeue || after != expectations.Patience {
-		t.Errorf("the result is %v", err)
-	}
-	if got := w.binding(t, "a"); got.Status.Subjects.Bound != 1 || len(w.patches()) > 0 || !ab.Status.GetCondition(v1.AddressBindingConditionReady).IsTrue() {
-		t.Errorf("the status is %+v", got.Status)
-	}
-	w.clock.Step(expectations.Patience)
-	w.settle(t, "a")
 }
 
 func TestReconcile_NamespaceNotKnown_NothingIsDecided(t *testing.T) {
@@ -212,36 +194,16 @@ func TestReconcile_NamespaceNotKnown_NothingIsDecided(t *testing.T) {
 }
 
 func TestAttempts_PatchIsNotSentAgain_IsForgotten(t *testing.T) {
-	clock := clocktesting.NewFakeClock(time.Unix(1, 0))
-	a := newAttempts(clock)
-	for i := range 10_000 {
-		a.made(strconv.Itoa(i), nil)
+	w := newWorld(t, object("a", well), hello(url), namespace(), everywhere, deployment("d"))
+	_ = w.reconcile(t, "a")
+	w.change(t, deploymentsVersion, deployment("d"))
+	if w.clock.Step(2*lastDelay - time.Second); w.inner.attempts.Len() != 1 {
+		t.Errorf("%d attempts are remembered, want 1", w.inner.attempts.Len())
 	}
-	clock.Step(2*failures.LastRecheck + time.Second)
-	a.made("d", nil)
-	if a.last.Len() != 1 || a.backoff.Get("0") != 0 {
-		t.Errorf("%d attempts are remembered, want the last alone; the back-off of the first one is %s", a.last.Len(), a.backoff.Get("0"))
-	}
-}
-
-func TestAttempts_FailureKeepsItsMessage(t *testing.T) {
-	clock := clocktesting.NewFakeClock(time.Unix(1, 0))
-	a := newAttempts(clock)
-	for i, test := range []struct {
-		reason, want string
-		wait         time.Duration
-	}{
-		{"A", "0", 1 * time.Second}, {"A", "0", 2 * time.Second}, {"B", "2", 4 * time.Second}, {"B", "2", 8 * time.Second},
-	} {
-		failure := failures.Newf(test.reason, "%d", i)
-		a.made("k", failure)
-		last := a.of("k")
-		if wait := a.wait(last); failure.Message != test.want || last.failure.Message != test.want || wait != test.wait || failure.Recheck != wait {
-			t.Errorf("attempt %d: message %q, kept %q, wait %s, requeued after %s", i, failure.Message, last.failure.Message, wait, failure.Recheck)
-		}
-	}
-	if last := a.of("other"); last.failure != nil || a.wait(last) > 0 {
-		t.Errorf("an attempt that was never made waits %s", a.wait(last))
+	w.clock.Step(2 * time.Second)
+	_ = w.reconcile(t, "a")
+	if _, after := controller.IsRequeueKey(w.reconcile(t, "a")); after != 0 || len(w.patches()) != 2 {
+		t.Errorf("the patch was not sent again; the binding is reconciled again after %s", after)
 	}
 }
 

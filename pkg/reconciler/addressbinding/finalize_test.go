@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	clientgotesting "k8s.io/client-go/testing"
 
 	"knative.dev/pkg/controller"
@@ -29,7 +28,7 @@ import (
 func blind(t *testing.T, more ...runtime.Object) *world {
 	t.Helper()
 	w := newWorld(t, append(more, object("a", well, beingDeleted), hello(url), everywhere)...)
-	w.dynamic.PrependWatchReactor("*", func(clientgotesting.Action) (bool, watch.Interface, error) { return true, watch.NewFake(), nil })
+	w.stale = true
 	w.sync(t)
 	return w
 }

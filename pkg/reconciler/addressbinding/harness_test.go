@@ -7,7 +7,6 @@ package addressbinding
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,16 +16,14 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/apimachinery/pkg/util/wait"
-	fakediscovery "k8s.io/client-go/discovery/fake"
+	"k8s.io/apimachinery/pkg/types"
+	expiring "k8s.io/apimachinery/pkg/util/cache"
 	fakedynamic "k8s.io/client-go/dynamic/fake"
-	fakekube "k8s.io/client-go/kubernetes/fake"
 	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	clientgotesting "k8s.io/client-go/testing"
@@ -34,20 +31,18 @@ import (
 	"k8s.io/client-go/tools/record"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"knative.dev/pkg/apis/duck"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 	logtesting "knative.dev/pkg/logging/testing"
+	"knative.dev/pkg/tracker"
 
-	"github.com/mallard-dev/mallard/observe/ducks"
-	"github.com/mallard-dev/mallard/observe/expectations"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
 	fakesamples "github.com/mallard-dev/mallard/pkg/client/clientset/versioned/fake"
 	addressbindingreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressbinding"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
-	"github.com/mallard-dev/mallard/runtime/failures"
-	"github.com/mallard-dev/mallard/runtime/restmapping"
 	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
@@ -82,12 +77,13 @@ func newCaches(objs ...runtime.Object) caches {
 type world struct {
 	caches
 
-	samples   *fakesamples.Clientset
-	dynamic   *fakedynamic.FakeDynamicClient
-	discovery *fakediscovery.FakeDiscovery
-	recorder  *record.FakeRecorder
-	clock     *clocktesting.FakeClock
-	inner     *Reconciler
+	samples  *fakesamples.Clientset
+	dynamic  *fakedynamic.FakeDynamicClient
+	recorder *record.FakeRecorder
+	clock    *clocktesting.FakeClock
+	inner    *Reconciler
+	// stale means that the informers of subjects have nothing.
+	stale bool
 
 	// reconciler is the generated one around inner.
 	reconciler controller.Reconciler
@@ -102,23 +98,7 @@ var subjectLists = map[schema.GroupVersionResource]string{
 	{Group: "example.com", Version: "v1", Resource: "ducks"}: "DuckList",
 }
 
-// builtIn lists the API groups of Kubernetes as discovery does.
-var builtIn = []*metav1.APIResourceList{{
-	GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "pods", Kind: "Pod", Namespaced: true}, {Name: "nodes", Kind: "Node"}},
-}, {
-	GroupVersion: "apps/v1", APIResources: []metav1.APIResource{
-		{Name: "deployments/status", Kind: "Deployment", Namespaced: true},
-		{Name: "deployments", Kind: "Deployment", Namespaced: true},
-		{Name: "statefulsets", Kind: "StatefulSet", Namespaced: true},
-		{Name: "replicasets", Kind: "ReplicaSet", Namespaced: true},
-	},
-}, {
-	GroupVersion: "batch/v1", APIResources: []metav1.APIResource{
-		{Name: "jobs", Kind: "Job", Namespaced: true}, {Name: "cronjobs", Kind: "CronJob", Namespaced: true},
-	},
-}}
-
-// newWorld returns a world in which these objects exist: subjects only on the server, from where an informer reads them, and
+// newWorld returns a world in which these objects exist: subjects only on the server, from where duckFactory reads them, and
 // all others in the caches.
 func newWorld(t testing.TB, objs ...runtime.Object) *world {
 	t.Helper()
@@ -140,27 +120,22 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 	w.samples.PrependReactor("update", "addressbindings/status",
 		reconcilertest.StatusOnly(w.samples.Tracker(), func(to, from *v1.AddressBinding) { to.Status = from.Status }))
 	w.dynamic = fakedynamic.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), subjectLists, subjects...)
-	w.discovery = &fakediscovery.FakeDiscovery{Fake: &fakekube.NewSimpleClientset().Fake}
-	w.discovery.Resources = builtIn
-
-	ctx, cancel := context.WithCancel(logtesting.TestContextWithLogger(t))
-	t.Cleanup(cancel)
 	w.dynamic.PrependReactor("patch", "*", patchedAnew(w.dynamic.Tracker()))
-	mapper, err := restmapping.NewMapper(ctx, w.crds, w.discovery, func(sets.Set[schema.GroupVersion]) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ctx := logtesting.TestContextWithLogger(t)
 	w.inner = &Reconciler{
 		dynamic:             w.dynamic,
 		bindings:            listers.NewAddressBindingLister(w.bindings),
 		addressableServices: listers.NewAddressableServiceLister(w.addressableServices),
 		namespaces:          corev1listers.NewNamespaceLister(w.namespaces),
+		crds:                apiextensionslisters.NewCustomResourceDefinitionLister(w.crds),
 		webhooks:            admissionlisters.NewMutatingWebhookConfigurationLister(w.webhooks),
-		mapper:              mapper,
-		subjects:            newShapes(ctx, w.dynamic, func(sets.Set[schema.GroupVersion]) {}),
-		expectations:        expectations.New(nil),
-		attempts:            newAttempts(w.clock),
-		failures:            failures.NewWithClock(w.clock),
+		subjects:            map[binding.Shape]duck.InformerFactory{},
+		tracker:             tracker.New(func(types.NamespacedName) {}, time.Hour),
+		clock:               w.clock,
+		attempts:            expiring.NewExpiringWithClock(w.clock),
+	}
+	for _, shape := range binding.Shapes {
+		w.inner.subjects[shape] = &duckFactory{world: w, shape: shape}
 	}
 	generated := addressbindingreconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples, w.inner.bindings, w.recorder, w.inner,
 		controller.Options{FinalizerName: samples.AddressBindingFinalizerName})
@@ -169,7 +144,34 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 	return w
 }
 
-// sync waits until the caches of subjects have what the server has, and copies the bindings of the server to their cache.
+// duckFactory reads subjects as a hardened factory of informers does, whose caches have everything: objects that do not fit the duck type are as they are.
+type duckFactory struct {
+	*world
+
+	shape binding.Shape
+}
+
+// Get implements duck.InformerFactory.
+func (f *duckFactory) Get(ctx context.Context, gvr schema.GroupVersionResource) (cache.SharedIndexInformer, cache.GenericLister, error) {
+	indexer := reconcilertest.Indexer(nil)
+	lister := cache.NewGenericLister(indexer, gvr.GroupResource())
+	list, err := f.dynamic.Resource(gvr).List(ctx, metav1.ListOptions{})
+	if err != nil || f.stale {
+		return nil, lister, err //nolint:wrapcheck // it is the result
+	}
+	for i := range list.Items {
+		var object runtime.Object = &list.Items[i]
+		if typed := f.shape.New(); duck.FromUnstructured(&list.Items[i], typed) == nil {
+			object = typed
+		}
+		if err := indexer.Add(object); err != nil {
+			return nil, nil, err //nolint:wrapcheck // the same
+		}
+	}
+	return nil, lister, nil
+}
+
+// sync copies the bindings of the server to their cache.
 func (w *world) sync(t testing.TB) {
 	t.Helper()
 	bindings, err := w.samples.SamplesV1().AddressBindings(ns).List(t.Context(), metav1.ListOptions{})
@@ -180,57 +182,6 @@ func (w *world) sync(t testing.TB) {
 		if err := w.bindings.Update(&bindings.Items[i]); err != nil {
 			t.Fatal(err)
 		}
-	}
-	// What reads them has to begin before they can be waited for.
-	for _, obj := range w.bindings.List() {
-		ab := obj.(*v1.AddressBinding)
-		for _, gvk := range append([]schema.GroupVersionKind{subjectGVK(ab)}, recordedKinds(ab)...) {
-			w.await(t, func() (bool, error) { return w.synced(gvk) })
-		}
-	}
-}
-
-// synced reports whether the cache of a kind has what the server has, or cannot have it.
-func (w *world) synced(gvk schema.GroupVersionKind) (bool, error) {
-	served, err := w.inner.mapper.Map(gvk)
-	if errors.Is(err, restmapping.ErrNotKnown) || err != nil {
-		return !errors.Is(err, restmapping.ErrNotKnown), nil
-	}
-	if _, listable := subjectLists[served.Resource]; !listable {
-		return true, nil
-	}
-	lister, err := w.inner.subjects[binding.ShapeOf(gvk.GroupKind(), served.Labels)].Lister(served.Resource)
-	if err != nil {
-		return !errors.Is(err, ducks.ErrNotSynced), nil
-	}
-	live, err := w.dynamic.Tracker().List(served.Resource, gvk, ns)
-	if err != nil {
-		return false, err
-	}
-	items := live.(*unstructured.UnstructuredList).Items
-	for i := range items {
-		obj, err := lister.ByNamespace(ns).Get(items[i].GetName())
-		if err != nil || obj.(metav1.Object).GetResourceVersion() != items[i].GetResourceVersion() {
-			return false, nil //nolint:nilerr // the cache does not have it yet
-		}
-	}
-	all, err := lister.ByNamespace(ns).List(labels.Everything())
-	return len(all) == len(items), err
-}
-
-func recordedKinds(ab *v1.AddressBinding) []schema.GroupVersionKind {
-	var found []schema.GroupVersionKind
-	for _, k := range ab.Status.Kinds {
-		found = append(found, schema.FromAPIVersionAndKind(k.APIVersion, k.Kind))
-	}
-	return found
-}
-
-func (w *world) await(t testing.TB, done func() (bool, error)) {
-	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, wait.ForeverTestTimeout, true, func(context.Context) (bool, error) { return done() })
-	if err != nil {
-		t.Fatalf("the caches do not become what the server has: %v", err)
 	}
 }
 

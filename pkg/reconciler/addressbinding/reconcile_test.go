@@ -13,12 +13,11 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/sets"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/test/reconcilertest"
@@ -193,15 +192,20 @@ func TestReconcile_Jobs(t *testing.T) {
 }
 
 func TestReconcile_KindIsNotBindable_NothingIsRecorded(t *testing.T) {
-	made := "%s cannot be a subject: it has no Pod template, or is made by objects of another kind; bind those"
+	made := "%s cannot be a subject: it has no Pod template or is cluster-scoped, or is made by objects of another kind; bind those"
+	large := reconcilertest.DuckCRD(func(crd *apiextensionsv1.CustomResourceDefinition) {
+		crd.Name, crd.Spec.Names.Kind, crd.Spec.Scope = "geese.example.com", "Goose", apiextensionsv1.ClusterScoped
+	})
 	for kind, test := range map[[2]string]struct{ reason, message string }{
-		{"apps/v1", "ReplicaSet"}:  {v1.ReasonSubjectKindNotBindable, fmt.Sprintf(made, "ReplicaSet.apps")},
-		{"v1", "Pod"}:              {v1.ReasonSubjectKindNotBindable, fmt.Sprintf(made, "Pod")},
-		{"v1", "Node"}:             {v1.ReasonSubjectKindNotBindable, "Node is cluster-scoped; a subject must be of a namespaced kind"},
-		{"example.com/v1", "Duck"}: {v1.ReasonSubjectKindNotFound, "the cluster does not serve kind Duck at example.com/v1"},
+		{"apps/v1", "ReplicaSet"}:      {v1.ReasonSubjectKindNotBindable, fmt.Sprintf(made, "ReplicaSet.apps")},
+		{"v1", "Pod"}:                  {v1.ReasonSubjectKindNotBindable, fmt.Sprintf(made, "Pod")},
+		{"example.com/v1", "Goose"}:    {v1.ReasonSubjectKindNotBindable, fmt.Sprintf(made, "Goose.example.com")},
+		{"apps/v1beta1", "Deployment"}: {v1.ReasonSubjectKindNotFound, "the cluster does not serve kind Deployment at apps/v1beta1, but at: none"},
+		{"example.com/v2", "Duck"}:     {v1.ReasonSubjectKindNotFound, "the cluster does not serve kind Duck at example.com/v2, but at: v1"},
+		{"other.com/v1", "Duck"}:       {v1.ReasonSubjectKindNotFound, "the cluster does not serve kind Duck at other.com/v1, but at: none"},
 	} {
-		t.Run(kind[1], func(t *testing.T) {
-			w := newWorld(t, object("a", withSubject(kind[0], kind[1], "d")), hello(url), namespace(), everywhere)
+		t.Run(kind[1]+" of "+kind[0], func(t *testing.T) {
+			w := newWorld(t, object("a", withSubject(kind[0], kind[1], "d")), hello(url), namespace(), everywhere, reconcilertest.DuckCRD(), large)
 			w.settle(t, "a")
 			w.check(t, "a", test.reason, test.message)
 			ab := w.binding(t, "a")
@@ -361,9 +365,9 @@ func TestReconcile_WaitsForAnother_NamesIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.check(t, "b", v1.ReasonBinding, "Deployment d waits for AddressBinding a, which is older and sets the same address")
-	w.inner.subjects = newShapes(t.Context(), w.dynamic, func(sets.Set[schema.GroupVersion]) {})
-	if err := w.reconciler.Reconcile(t.Context(), ns+"/c"); err != nil {
-		t.Fatal(err)
+	w.dynamic.PrependReactor("list", "*", reconcilertest.Failing("list", "*", reconcilertest.ErrInduced))
+	if err := w.reconciler.Reconcile(t.Context(), ns+"/c"); !errors.Is(err, reconcilertest.ErrInduced) {
+		t.Errorf("the result is %v", err)
 	}
 	w.check(t, "c", v1.ReasonBinding, "the objects of kind StatefulSet.apps have not been read")
 }

@@ -14,7 +14,7 @@ import (
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
-	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/pkg/reconciler/failures"
 )
 
 // precedence is the order in which reasons of SubjectsBound are reported: the condition has the first one that applies.
@@ -23,26 +23,21 @@ var precedence = []string{
 	v1.ReasonExcluded, v1.ReasonNotIncluded, v1.ReasonControlled, v1.ReasonVariableTaken, v1.ReasonSubjectImmutable, v1.ReasonBinding,
 }
 
-// report counts the subjects and marks SubjectsBound. more are the problems with objects of other kinds.
-func report(ab *v1.AddressBinding, k subjectKind, subjects []*subject, more []*failures.Failure) {
-	all := slices.Clone(more)
-	s := &ab.Status
+// report counts the subjects and marks SubjectsBound. problems are those with objects of other kinds.
+func report(ab *v1.AddressBinding, k subjectKind, subjects []*subject, problems []*failures.Failure) {
+	s, chosen := &ab.Status, binding.ChosenBy(&ab.Spec.Subject)
 	s.Subjects = &v1.SubjectCount{}
-	chosen := binding.ChosenBy(&ab.Spec.Subject)
 	for _, subject := range subjects {
-		if !chosen(subject) {
-			all = append(all, subject.problem)
-			continue
+		p := subject.problem
+		if chosen(subject) {
+			s.Subjects.Matched++
+			if p = unbound(ab, k, subject); p == nil && s.Value != "" {
+				s.Subjects.Bound++
+			}
 		}
-		s.Subjects.Matched++
-		if p := unbound(ab, k, subject); p != nil {
-			all = append(all, p)
-		} else if s.Value != "" {
-			s.Subjects.Bound++
-		}
+		problems = append(problems, p)
 	}
-	p := worst(all)
-	switch {
+	switch p := worst(problems); {
 	case p != nil && p.Reason != v1.ReasonBinding:
 		s.MarkSubjectsNotBound(p.Reason, p.Message)
 	case s.Subjects.Matched == 0 && ab.Spec.Subject.Name != "":
@@ -92,22 +87,18 @@ func unbound(ab *v1.AddressBinding, k subjectKind, s *subject) *failures.Failure
 
 // worst returns the problem that a condition reports, with the number of others that have its reason; nil without problems.
 func worst(problems []*failures.Failure) *failures.Failure {
-	var found *failures.Failure
-	others := 0
 	rank := func(p *failures.Failure) int { return slices.Index(precedence, p.Reason) }
-	for _, p := range problems {
-		switch {
-		case p == nil || rank(p) < 0:
-		case found == nil || rank(p) < rank(found):
-			found, others = new(*p), 0
-		case rank(p) == rank(found):
-			others++
-			// Subjects that wait for their turn have no message.
-			found.Message = cmp.Or(found.Message, p.Message)
-		}
+	ranked := slices.DeleteFunc(slices.Clone(problems), func(p *failures.Failure) bool { return p == nil || rank(p) < 0 })
+	if len(ranked) == 0 {
+		return nil
 	}
-	if others > 0 {
-		found.Message += fmt.Sprintf("; and %d more", others)
+	found := *slices.MinFunc(ranked, func(a, b *failures.Failure) int { return cmp.Compare(rank(a), rank(b)) })
+	others := slices.DeleteFunc(ranked, func(p *failures.Failure) bool { return p.Reason != found.Reason })
+	for _, p := range others {
+		found.Message = cmp.Or(found.Message, p.Message) // subjects that wait for their turn have none
 	}
-	return found
+	if n := len(others) - 1; n > 0 {
+		found.Message += fmt.Sprintf("; and %d more", n)
+	}
+	return &found
 }

@@ -6,27 +6,30 @@ SPDX-License-Identifier: Apache-2.0
 package addressbinding
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	apiextensionshelpers "k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/pager"
 
 	"knative.dev/pkg/apis/duck"
 	"knative.dev/pkg/kmeta"
 
-	"github.com/mallard-dev/mallard/observe/ducks"
-	"github.com/mallard-dev/mallard/observe/expectations"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
-	"github.com/mallard-dev/mallard/runtime/failures"
-	"github.com/mallard-dev/mallard/runtime/restmapping"
+	"github.com/mallard-dev/mallard/pkg/reconciler/failures"
 )
 
 // settling is the time in which every webhook is expected to observe that a binding is being deleted, and its last answers to be stored.
@@ -34,13 +37,19 @@ const settling = 2 * time.Second
 
 // subjectKind is a kind of subjects that the cluster serves.
 type subjectKind struct {
-	restmapping.Served
 	schema.GroupKind
+
+	resource schema.GroupVersionResource
+	shape    binding.Shape
+}
+
+func subjectGVK(ab *v1.AddressBinding) schema.GroupVersionKind {
+	return schema.FromAPIVersionAndKind(ab.Spec.Subject.APIVersion, ab.Spec.Subject.Kind)
 }
 
 // reconcileSubjects gives the subjects the address and marks SubjectsBound.
 func (r *Reconciler) reconcileSubjects(ctx context.Context, ab *v1.AddressBinding) []*failures.Failure {
-	k, objects, p := r.read(ab, subjectGVK(ab))
+	k, objects, p := r.read(ctx, ab)
 	if p == nil && recordKind(ab, k) {
 		// If the patches were sent first and this process exited before the status was stored, no record would show where to remove the variables.
 		// The event of the status update enqueues the binding.
@@ -82,52 +91,45 @@ func (r *Reconciler) leave(ctx context.Context, ab *v1.AddressBinding) []*failur
 
 // unbind removes the variables that only this binding wants from the objects of a kind, and returns what prevents it. The cache may lack objects, so it
 // lists them in the API server, and again after settling, until a list has nothing to remove.
-func (r *Reconciler) unbind(ctx context.Context, ab *v1.AddressBinding, gvk schema.GroupVersionKind) (problems []*failures.Failure) {
-	k, p := r.find(gvk, true)
-	namespace, err := r.namespaces.Get(ab.Namespace)
-	switch {
-	case err != nil:
-		// As in read.
-		return []*failures.Failure{{}}
-	case namespace.DeletionTimestamp != nil, binding.Immutable(gvk.GroupKind()):
-		// No object can be created, or none can be changed.
-		return nil
-	case p != nil && (p.Reason == v1.ReasonSubjectKindNotFound || p.Reason == v1.ReasonSubjectKindNotBindable):
-		return nil
-	case p != nil:
+func (r *Reconciler) unbind(ctx context.Context, ab *v1.AddressBinding, gvk schema.GroupVersionKind) []*failures.Failure {
+	namespace, p := r.namespace(ab)
+	if p != nil {
 		return []*failures.Failure{p}
 	}
+	if namespace.DeletionTimestamp != nil || binding.Immutable(gvk.GroupKind()) {
+		// No object can be created, or none can be changed.
+		return nil
+	}
+	k, p := r.find(gvk, true)
+	if p != nil {
+		return nil // there are no such objects
+	}
 	key := fmt.Sprintf("%s/%d/%s", ab.UID, ab.Generation, k.GroupKind)
-	last := r.attempts.of(key)
-	if wait := settling - r.attempts.clock.Since(last.at); wait > 0 {
+	last := r.lastAttempt(key)
+	if wait := settling - r.clock.Since(last.at); wait > 0 {
 		return []*failures.Failure{{Recheck: wait}}
 	}
-	settled := !last.at.IsZero()
-	for options := (metav1.ListOptions{Limit: 500}); ; {
-		page, err := r.dynamic.Resource(k.Resource).Namespace(ab.Namespace).List(ctx, options)
-		if err != nil {
-			failed := failures.Failed(v1.ReasonUnbindFailed, fmt.Errorf("listing %s: %w", k.Resource.GroupResource(), err))
-			if apierrors.IsForbidden(err) {
-				failed.Reason = v1.ReasonSubjectForbidden
-			}
-			return []*failures.Failure{failed}
+	var objects []kmeta.Accessor
+	list := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		return r.dynamic.Resource(k.resource).Namespace(ab.Namespace).List(ctx, options) //nolint:wrapcheck // wrapped below
+	})
+	err := list.EachListItem(ctx, metav1.ListOptions{}, func(obj runtime.Object) error {
+		object := k.shape.New()
+		if u, ok := obj.(*unstructured.Unstructured); ok && duck.FromUnstructured(u, object) == nil && object.GetDeletionTimestamp() == nil {
+			objects = append(objects, object)
 		}
-		var objects []kmeta.Accessor
-		for i := range page.Items {
-			object := binding.ShapeOf(k.GroupKind, k.Labels).New()
-			if duck.FromUnstructured(&page.Items[i], object) == nil && object.GetDeletionTimestamp() == nil {
-				objects = append(objects, object)
-			}
+		return nil
+	})
+	if err != nil {
+		failed := failures.Failed(v1.ReasonUnbindFailed, fmt.Errorf("listing %s: %w", k.resource.GroupResource(), err))
+		if apierrors.IsForbidden(err) {
+			failed.Reason = v1.ReasonSubjectForbidden
 		}
-		subjects, failed := r.adjust(ctx, ab, k, objects)
-		problems = append(problems, failed...)
-		settled = settled && !slices.ContainsFunc(subjects, func(s *subject) bool { return s.patch != "" })
-		if options.Continue = page.GetContinue(); options.Continue == "" {
-			break
-		}
+		return []*failures.Failure{failed}
 	}
-	if !settled {
-		r.attempts.made(key, nil)
+	subjects, problems := r.adjust(ctx, ab, k, objects)
+	if last.at.IsZero() || slices.ContainsFunc(subjects, func(s *subject) bool { return s.patch != "" }) {
+		r.attempts.Set(key, attempt{at: r.clock.Now()}, 2*lastDelay)
 		problems = append(problems, &failures.Failure{Recheck: settling})
 	}
 	return problems
@@ -135,7 +137,7 @@ func (r *Reconciler) unbind(ctx context.Context, ab *v1.AddressBinding, gvk sche
 
 // recordKind adds a kind, which was listed, to the status, and reports whether it was missing.
 func recordKind(ab *v1.AddressBinding, k subjectKind) bool {
-	entry := v1.SubjectKind{APIVersion: k.Resource.GroupVersion().String(), Kind: k.Kind, Resource: k.Resource.Resource}
+	entry := v1.SubjectKind{APIVersion: k.resource.GroupVersion().String(), Kind: k.Kind, Resource: k.resource.Resource}
 	present, recorded := binding.Recorded(ab, k.GroupKind)
 	if recorded && present == entry {
 		return false
@@ -144,82 +146,81 @@ func recordKind(ab *v1.AddressBinding, k subjectKind) bool {
 	return !recorded
 }
 
-// read returns the objects of a kind in the namespace of a binding, ordered by name. Those that are being deleted and finished Jobs are
-// left out. It never blocks: when the answer changes, an event enqueues the binding. A problem without a reason ends by itself within a moment, as
-// while a cache is filled, and is not reported.
-func (r *Reconciler) read(ab *v1.AddressBinding, gvk schema.GroupVersionKind) (subjectKind, []kmeta.Accessor, *failures.Failure) {
-	if _, err := r.namespaces.Get(ab.Namespace); err != nil {
-		// The cache does not have it yet, so it is unknown whether it opts in. Its event enqueues the binding.
-		return subjectKind{}, nil, &failures.Failure{}
+// read returns the subject's objects of its kind in the namespace of a binding, ordered by name. Those that are being deleted and finished Jobs are
+// left out. A problem without a reason is no answer of the API server, and changes nothing.
+func (r *Reconciler) read(ctx context.Context, ab *v1.AddressBinding) (k subjectKind, objects []kmeta.Accessor, p *failures.Failure) {
+	if _, p = r.namespace(ab); p != nil {
+		return k, nil, p
 	}
-	k, p := r.find(gvk, false)
-	if p != nil {
-		return subjectKind{}, nil, p
+	reference := ab.Spec.Subject
+	if reference.Namespace = ab.Namespace; reference.Name != "" {
+		reference.Selector = nil
 	}
-	shape := binding.ShapeOf(k.GroupKind, k.Labels)
-	lister, err := r.subjects[shape].Lister(k.Resource)
-	resource := k.Resource.GroupResource()
+	if err := r.tracker.TrackReference(reference, ab); err != nil {
+		// Admission rejects what is invalid.
+		return k, nil, failures.Newf(v1.ReasonSubjectKindNotFound, "%v", err)
+	}
+	if k, p = r.find(subjectGVK(ab), false); p != nil {
+		return k, nil, p
+	}
+	_, lister, err := r.subjects[k.shape].Get(ctx, k.resource)
+	resource := k.resource.GroupResource()
 	switch {
-	case errors.Is(err, ducks.ErrNotSynced):
-		return k, nil, &failures.Failure{}
 	case apierrors.IsForbidden(err):
-		return k, nil, failures.Newf(v1.ReasonSubjectForbidden,
-			"the operator is not allowed to list %s; grant list, watch and patch in a ClusterRole labeled %s=true", resource, shape.RoleLabelKey())
-	case err != nil:
-		// The message must not vary between retries.
-		return k, nil, failures.Newf(v1.ReasonSubjectUnavailable, "listing %s fails: %s", resource, steady(err))
-	}
-	listed, err := lister.ByNamespace(ab.Namespace).List(labels.Everything())
-	if err != nil {
+		return k, nil, &failures.Failure{Reason: v1.ReasonSubjectForbidden, Recheck: lastDelay / 3, Message: fmt.Sprintf(
+			"the operator is not allowed to list %s; grant list, watch and patch in a ClusterRole labeled %s=true", resource, k.shape.RoleLabelKey())}
+	case apierrors.IsNotFound(err):
+		// The API server does not serve a new CRD yet.
+		return k, nil, &failures.Failure{Recheck: time.Second}
+	case failures.StatusCode(err) != 0:
 		return k, nil, failures.Failed(v1.ReasonSubjectUnavailable, fmt.Errorf("listing %s: %w", resource, err))
+	case err != nil:
+		return k, nil, &failures.Failure{Err: err}
 	}
-	var objects []kmeta.Accessor
+	listed, _ := lister.ByNamespace(ab.Namespace).List(labels.Everything())
 	for _, obj := range listed {
-		object, ok := obj.(kmeta.Accessor)
-		if !ok || object.GetDeletionTimestamp() != nil || binding.Finished(obj) {
-			continue
+		if object, ok := obj.(kmeta.Accessor); ok && object.GetDeletionTimestamp() == nil && !binding.Finished(obj) {
+			objects = append(objects, object)
 		}
-		if r.expectations.Behind(object) {
-			return k, nil, &failures.Failure{Recheck: expectations.Patience}
-		}
-		objects = append(objects, object)
 	}
-	slices.SortFunc(objects, func(a, b kmeta.Accessor) int { return strings.Compare(a.GetName(), b.GetName()) })
+	slices.SortFunc(objects, func(a, b kmeta.Accessor) int { return cmp.Compare(a.GetName(), b.GetName()) })
 	return k, objects, nil
 }
 
-// find returns the resource that serves a kind. If anyVersion, a version that is not served is replaced by one that is: all versions have the same
-// objects.
+// find returns the resource that serves a kind: one of Kubernetes, or one that a CRD defines. If anyVersion, a version that is not served is replaced
+// by one that is: all versions have the same objects.
 func (r *Reconciler) find(gvk schema.GroupVersionKind, anyVersion bool) (subjectKind, *failures.Failure) {
-	served, err := r.mapper.Map(gvk)
-	notServed, isNotServed := errors.AsType[*restmapping.NotServedError](err)
-	if isNotServed && anyVersion && len(notServed.Versions) > 0 {
-		return r.find(gvk.GroupKind().WithVersion(notServed.Versions[0]), false)
+	kind := gvk.GroupKind()
+	if binding.Bindable(kind, true) && gvk.Version == "v1" {
+		resource, _ := meta.UnsafeGuessKindToResource(gvk)
+		return subjectKind{kind, resource, binding.ShapeOf(kind, nil)}, nil
 	}
+	var crd *apiextensionsv1.CustomResourceDefinition
+	var versions []string
+	all, _ := r.crds.List(labels.Everything())
+	for _, c := range all {
+		// The API server establishes only one of those that define the same kind.
+		if c.Spec.Group == kind.Group && c.Spec.Names.Kind == kind.Kind && apiextensionshelpers.IsCRDConditionTrue(c, apiextensionsv1.Established) {
+			crd = c
+			for _, version := range c.Spec.Versions {
+				if version.Served {
+					versions = append(versions, version.Name)
+				}
+			}
+		}
+	}
+	if anyVersion && len(versions) > 0 && !slices.Contains(versions, gvk.Version) {
+		gvk.Version = versions[0]
+	}
+	// Groups of others have a dot and, without approval, do not end in k8s.io (KEP-1111).
+	ofKubernetes := crd == nil && (!strings.Contains(kind.Group, ".") || strings.HasSuffix(kind.Group, ".k8s.io"))
 	switch {
-	case isNotServed:
-		return subjectKind{}, failures.Newf(v1.ReasonSubjectKindNotFound, "%v", notServed)
-	case errors.Is(err, restmapping.ErrNotKnown):
-		return subjectKind{}, &failures.Failure{}
-	case err != nil:
-		return subjectKind{}, failures.Newf(v1.ReasonSubjectUnavailable, "discovering kind %s fails: %s", gvk.Kind, steady(err))
-	case !served.Namespaced:
-		return subjectKind{}, failures.Newf(v1.ReasonSubjectKindNotBindable, "%s is cluster-scoped; a subject must be of a namespaced kind", gvk.GroupKind())
-	case !binding.Bindable(gvk.GroupKind(), served.BuiltIn):
+	case !binding.Bindable(kind, ofKubernetes), crd != nil && crd.Spec.Scope != apiextensionsv1.NamespaceScoped:
 		return subjectKind{}, failures.Newf(v1.ReasonSubjectKindNotBindable,
-			"%s cannot be a subject: it has no Pod template, or is made by objects of another kind; bind those", gvk.GroupKind())
+			"%s cannot be a subject: it has no Pod template or is cluster-scoped, or is made by objects of another kind; bind those", kind)
+	case !slices.Contains(versions, gvk.Version):
+		return subjectKind{}, failures.Newf(v1.ReasonSubjectKindNotFound, "the cluster does not serve kind %s at %s, but at: %s", gvk.Kind, gvk.GroupVersion(),
+			cmp.Or(strings.Join(versions, ", "), "none"))
 	}
-	return subjectKind{Served: served, GroupKind: gvk.GroupKind()}, nil
-}
-
-// steady returns an error without the parts of its text that vary between retries, such as ports and request IDs.
-func steady(err error) string {
-	if reason := apierrors.ReasonForError(err); reason != metav1.StatusReasonUnknown {
-		return string(reason)
-	}
-	return "no response from the API server"
-}
-
-func subjectGVK(ab *v1.AddressBinding) schema.GroupVersionKind {
-	return schema.FromAPIVersionAndKind(ab.Spec.Subject.APIVersion, ab.Spec.Subject.Kind)
+	return subjectKind{kind, gvk.GroupVersion().WithResource(crd.Spec.Names.Plural), binding.ShapeOf(kind, crd.Labels)}, nil
 }
