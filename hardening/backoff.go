@@ -30,7 +30,8 @@ const (
 	firstDelay = time.Second
 	// lastDelay is the longest delay. Upstream's grows to 17 minutes.
 	lastDelay = 30 * time.Second
-	// conflictDelay is the delay after a first conflict: the event of the other write usually arrives within that time.
+	// conflictDelay is the delay after a first conflict, and while a duck informer starts: the event of the other write usually arrives within that
+	// time, and so does the first list.
 	conflictDelay = 100 * time.Millisecond
 	// rejectionInterval is the average time between the repetitions of one namespace's rejected objects, of which any user can create many.
 	rejectionInterval = 500 * time.Millisecond
@@ -78,7 +79,7 @@ func (b *backOff) result(object types.NamespacedName, err error) (event error, f
 	now := b.clock.Now()
 	b.delays.Next(object.String(), now)
 	delay := b.delays.Get(object.String())
-	if apierrors.IsConflict(err) && delay == firstDelay {
+	if (apierrors.IsConflict(err) || errors.Is(err, errNotSynced)) && delay == firstDelay {
 		delay = conflictDelay
 	}
 	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
@@ -116,7 +117,7 @@ func isRejection(err error) bool {
 func expected(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) && !apierrors.IsUnexpectedServerError(err) ||
 		apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) ||
-		apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota: ") || errors.Is(err, context.Canceled)
+		apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota: ") || errors.Is(err, context.Canceled) || errors.Is(err, errNotSynced)
 }
 
 // forget drops the objects that a filter accepts.

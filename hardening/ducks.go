@@ -20,10 +20,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/apis/duck"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
+	"knative.dev/pkg/injection"
 )
 
 // firstListLimit is the time for which Get waits for the first list of a resource, so that a restart changes no status.
@@ -103,7 +105,7 @@ func (f *factory) start(gvr schema.GroupVersionResource) *entry {
 	e, resource := &entry{started: time.Now()}, gvr // only the reflector uses resource
 	inner := cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			list, err := f.typed.Client.Resource(resource).List(ctx, options)
+			list, err := f.resource(resource).List(ctx, options)
 			if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 				// The API server checks permissions before it looks for the resource.
 				switch served, ok := f.served(gvr); {
@@ -111,7 +113,7 @@ func (f *factory) start(gvr schema.GroupVersionResource) *entry {
 					err = apierrors.NewNotFound(gvr.GroupResource(), "")
 				case served != resource:
 					resource = served
-					list, err = f.typed.Client.Resource(resource).List(ctx, options)
+					list, err = f.resource(resource).List(ctx, options)
 				}
 			}
 			f.mu.Lock()
@@ -120,16 +122,23 @@ func (f *factory) start(gvr schema.GroupVersionResource) *entry {
 			return list, err //nolint:wrapcheck // the reflector distinguishes errors by their type
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return f.typed.Client.Resource(resource).Watch(ctx, options) //nolint:wrapcheck // the same
+			return f.resource(resource).Watch(ctx, options) //nolint:wrapcheck // the same
 		},
 	}, f.typed.Client), &unstructured.Unstructured{}, f.typed.ResyncPeriod, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	if err := inner.SetTransform(f.toDuckType); err != nil {
 		e.err = err
 	}
 	e.informer = f.process.wrap(gvr.Resource, inner)
+	e.informer.resource = gvr
+	f.process.informers.add(e.informer)
 	e.lister = cache.NewGenericLister(inner.GetIndexer(), gvr.GroupResource())
 	go inner.Run(f.typed.StopChannel)
 	return e
+}
+
+// resource returns the client of a resource, in the namespace of the process if it has one. Upstream's informers read all namespaces.
+func (f *factory) resource(gvr schema.GroupVersionResource) dynamic.ResourceInterface {
+	return f.typed.Client.Resource(gvr).Namespace(injection.GetNamespaceScope(f.ctx))
 }
 
 // toDuckType makes an object one of the duck type. One that does not fit remains as it is, so that those that refer to it fail alone. It implements

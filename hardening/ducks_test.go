@@ -8,6 +8,8 @@ package hardening
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -26,6 +29,7 @@ import (
 	"knative.dev/pkg/apis/duck"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 	fakekubeclient "knative.dev/pkg/client/injection/kube/client/fake"
+	"knative.dev/pkg/injection"
 	"knative.dev/pkg/logging"
 )
 
@@ -38,7 +42,7 @@ var (
 
 func object(kind, name string, address any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "net.example.com/v1", "kind": kind, "metadata": map[string]any{"namespace": "default", "name": name},
+		"apiVersion": "net.example.com/v1", "kind": kind, "metadata": map[string]any{"namespace": "default", "name": name, "uid": "1", "resourceVersion": "999"},
 		"status": map[string]any{"address": address},
 	}}
 }
@@ -159,6 +163,28 @@ func TestDucks_NotAuthorizedToListTheGuess_DiscoveryDecides(t *testing.T) {
 				t.Errorf("Get() = %v", err)
 			}
 		})
+	}
+}
+
+func TestDucks_CacheLacksOwnWrite_IsBehind(t *testing.T) {
+	_, hardened := newDucks(t, object("Topic", "good", nil))
+	await(t, hardened, topics)
+	for version, want := range map[string]bool{"999": false, "1000": true} {
+		w := newWrites(&hardened.(*factory).process.informers)
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodPatch, "/apis/net.example.com/v1/namespaces/default/topics/good/status", nil)
+		written, ok := parseWrite(request, []byte(`{"apiVersion":"net.example.com/v1","kind":"Topic","metadata":{"namespace":"default","name":"good","uid":"1","resourceVersion":"`+version+`"}}`))
+		w.record(one, written)
+		if behind := w.behind(one); !ok || behind != want {
+			t.Errorf("after a write at resourceVersion %q, the cache is behind: %t", version, behind)
+		}
+	}
+}
+
+func TestDucks_ProcessOfOneNamespace_ReadsNoOther(t *testing.T) {
+	_, f := newDucks(t, object("Topic", "good", nil))
+	f.(*factory).ctx = injection.WithNamespaceScope(f.(*factory).ctx, "other")
+	if topics, err := await(t, f, topics).List(labels.Everything()); err != nil || len(topics) > 0 {
+		t.Errorf("objects of other namespaces were read: %v, %v", topics, err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -20,6 +21,8 @@ type informer struct {
 	process *process
 	// kind is the name of the Go type of its objects.
 	kind string
+	// resource is what a duck informer reads. It is empty for others.
+	resource schema.GroupVersionResource
 	// selects is set once it turns out that the informer does not have all objects that this process creates.
 	selects atomic.Bool
 }

@@ -40,10 +40,10 @@ func (i *informers) list() []*informer {
 	return slices.Clone(i.all)
 }
 
-// unsynced returns the kinds whose first list has not completed.
+// unsynced returns the kinds whose first list has not completed, without those of duck informers, which start at any time.
 func (i *informers) unsynced() (kinds []string) {
 	for _, informer := range i.list() {
-		if !informer.HasSynced() {
+		if informer.resource.Empty() && !informer.HasSynced() {
 			kinds = append(kinds, informer.kind)
 		}
 	}
@@ -53,7 +53,7 @@ func (i *informers) unsynced() (kinds []string) {
 // have reports whether no cache lacks a write. An object that no informer watches is in none.
 func (i *informers) have(w write) bool {
 	for _, informer := range i.list() {
-		if w.Kind != "" && informer.kind != w.Kind || w.method == http.MethodPost && informer.selects.Load() {
+		if !informer.reads(w) || w.method == http.MethodPost && informer.selects.Load() {
 			continue
 		}
 		item, exists, _ := informer.GetIndexer().GetByKey(cache.MetaObjectToName(&w).String())
@@ -66,6 +66,14 @@ func (i *informers) have(w write) bool {
 		}
 	}
 	return true
+}
+
+// reads reports whether the object of a write may be in the cache of the informer.
+func (i *informer) reads(w write) bool {
+	if i.resource.Empty() {
+		return w.Kind == "" || i.kind == w.Kind
+	}
+	return i.resource == w.resource && i.HasSynced()
 }
 
 // missed is called with a write that did not arrive within patience. Informers of the kind that lack a created object select others.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/utils/clock"
@@ -40,8 +41,9 @@ type writes struct {
 type write struct {
 	metav1.PartialObjectMetadata
 
-	method string
-	at     time.Time
+	method   string
+	resource schema.GroupVersionResource
+	at       time.Time
 }
 
 func newWrites(i *informers) *writes {
@@ -143,5 +145,11 @@ func parseWrite(request *http.Request, body []byte) (write, bool) {
 			w.Namespace, _, _ = strings.Cut(path, "/")
 		}
 	}
+	_, rest, _ := strings.Cut(request.URL.Path, "/"+w.APIVersion+"/")
+	parts := strings.Split(rest, "/")
+	if len(parts) > 2 && parts[0] == "namespaces" {
+		parts = parts[2:]
+	}
+	w.resource = w.GroupVersionKind().GroupVersion().WithResource(parts[0])
 	return w, w.UID != ""
 }
