@@ -44,24 +44,19 @@ const (
 
 // reported are the conditions whose changes are events. Intercepted is not among them: for the first binding of a kind it is False for
 // a moment.
-var reported = []failures.Reported{{
-	Condition: v1.AddressBindingConditionAddressResolved,
-	Reason:    EventAddressResolved,
-	Message:   "The AddressableService has an address again",
-}, {
-	Condition: v1.AddressBindingConditionSubjectsBound,
-	Reason:    EventSubjectsBound,
-	Message:   "Every subject has the address",
-}}
+var reported = []failures.Reported{
+	{Condition: v1.AddressBindingConditionAddressResolved, Reason: EventAddressResolved, Message: "The AddressableService has an address again"},
+	{Condition: v1.AddressBindingConditionSubjectsBound, Reason: EventSubjectsBound, Message: "Every subject has the address"},
+}
 
-// maxValue is the longest value that the schemas of our status and of Configurable allow.
-const maxValue = 4096
+const (
+	// maxValue is the longest value that the schemas of our status and of Configurable allow.
+	maxValue = 4096
+	// excludedFromWebhooks is the label of namespaces for which Knative's webhooks are not called; see config/500-addressbinding-webhook.yaml.
+	excludedFromWebhooks = "webhooks.knative.dev/exclude"
+)
 
-// excludedFromWebhooks is the label of namespaces for which Knative's webhooks are not called; see config/500-addressbinding-webhook.yaml.
-const excludedFromWebhooks = "webhooks.knative.dev/exclude"
-
-// Reconciler implements the generated reconciler's Interface and Finalizer. Its fields are set by NewController and not changed
-// afterwards.
+// Reconciler implements the generated reconciler's Interface and Finalizer. NewController sets its fields.
 type Reconciler struct {
 	dynamic             dynamic.Interface
 	bindings            listers.AddressBindingLister
@@ -77,10 +72,7 @@ type Reconciler struct {
 	attempts *expiring.Expiring
 }
 
-var _ interface {
-	addressbindingreconciler.Interface
-	addressbindingreconciler.Finalizer
-} = (*Reconciler)(nil)
+var _ addressbindingreconciler.Finalizer = (*Reconciler)(nil)
 
 // ReconcileKind implements the generated Interface. It is called with a copy of a binding that is not being deleted. The generated code
 // then writes the status, in one request and only if something changed.
@@ -114,13 +106,12 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, ab *v1.AddressBinding) re
 
 // namespace returns the namespace of a binding. While the cache lacks it, it is unknown whether it opts in. Its event enqueues the binding.
 func (r *Reconciler) namespace(ab *v1.AddressBinding) (*corev1.Namespace, *failures.Failure) {
-	if err := r.tracker.TrackReference(tracker.Reference{APIVersion: "v1", Kind: "Namespace", Name: ab.Namespace}, ab); err != nil {
+	err := r.tracker.TrackReference(tracker.Reference{APIVersion: "v1", Kind: "Namespace", Name: ab.Namespace}, ab)
+	namespace, missing := r.namespaces.Get(ab.Namespace)
+	if err != nil || missing != nil {
 		return nil, &failures.Failure{Err: err}
 	}
-	if namespace, err := r.namespaces.Get(ab.Namespace); err == nil {
-		return namespace, nil
-	}
-	return nil, &failures.Failure{}
+	return namespace, nil
 }
 
 // reconcileAddress marks AddressResolved. The address is that of an AddressableService of any class, whether or not its alias is
@@ -128,13 +119,9 @@ func (r *Reconciler) namespace(ab *v1.AddressBinding) (*corev1.Namespace, *failu
 func (r *Reconciler) reconcileAddress(ab *v1.AddressBinding) {
 	name := ab.Spec.Address.Name
 	reference := tracker.Reference{APIVersion: v1.SchemeGroupVersion.String(), Kind: "AddressableService", Namespace: ab.Namespace, Name: name}
-	if err := r.tracker.TrackReference(reference, ab); err != nil {
-		// Only an invalid name, which admission rejects, and which nothing can have.
-		ab.Status.MarkAddressNotResolved(v1.ReasonAddressNotFound, err.Error())
-		return
-	}
-	as, err := r.addressableServices.AddressableServices(ab.Namespace).Get(name)
-	if err != nil {
+	err := r.tracker.TrackReference(reference, ab) // fails if the name is invalid
+	as, missing := r.addressableServices.AddressableServices(ab.Namespace).Get(name)
+	if err != nil || missing != nil {
 		ab.Status.MarkAddressNotResolved(v1.ReasonAddressNotFound, "AddressableService "+name+" does not exist")
 		return
 	}

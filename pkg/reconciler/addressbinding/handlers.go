@@ -7,6 +7,7 @@ package addressbinding
 
 import (
 	"context"
+	"strconv"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -51,40 +52,39 @@ func newSubjects(ctx context.Context, onChanged func(any)) map[binding.Shape]duc
 	}
 	for shape, factory := range factories {
 		factories[shape] = &duck.CachedInformerFactory{Delegate: &duck.EnqueueInformerFactory{
-			Delegate: factory, EventHandler: whenChanged(onChanged, subjectState),
+			Delegate: factory, EventHandler: whenChanged(onChanged, readSubject),
 		}}
 	}
 	return factories
 }
 
 // whenChanged returns a handler that calls a function, for an update with both states: labels may have changed away from a selector. Updates that
-// change nothing in the given state are ignored: most are of a status.
-func whenChanged(call func(any), state func(kmeta.Accessor) []any) cache.ResourceEventHandler {
+// change nothing of what bindings read are ignored: most are of a status.
+func whenChanged(call func(any), read func(any) []any) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{AddFunc: call, DeleteFunc: call, UpdateFunc: func(before, after any) {
-		a, isObject := before.(kmeta.Accessor)
-		b, areObjects := after.(kmeta.Accessor)
-		if !isObject || !areObjects || !equality.Semantic.DeepEqual(state(a), state(b)) {
+		if !equality.Semantic.DeepEqual(read(before), read(after)) {
 			call(before)
 			call(after)
 		}
 	}}
 }
 
-// subjectState is what bindings read of a subject.
-func subjectState(o kmeta.Accessor) []any {
-	generation := any(o.GetGeneration())
-	if o.GetGeneration() == 0 {
-		generation = o.GetResourceVersion()
+// readSubject returns what bindings read of a subject.
+func readSubject(obj any) []any {
+	o := obj.(kmeta.Accessor) //nolint:forcetypeassert // of every duck type
+	version := strconv.FormatInt(o.GetGeneration(), 10)
+	if version == "0" {
+		version = o.GetResourceVersion()
 	}
 	return []any{
-		o.GetUID(), generation, o.GetLabels(), o.GetAnnotations()[samples.BoundVariablesAnnotationKey], o.GetDeletionTimestamp() == nil,
+		o.GetUID(), version, o.GetLabels(), o.GetAnnotations()[samples.BoundVariablesAnnotationKey], o.GetDeletionTimestamp() == nil,
 		binding.Controlled(o), binding.Finished(o),
 	}
 }
 
-// claimState is what other bindings read of a binding.
-func claimState(o kmeta.Accessor) []any {
-	ab := o.(*v1.AddressBinding) //nolint:forcetypeassert // the informer has nothing else
+// readClaim returns what other bindings read of a binding.
+func readClaim(obj any) []any {
+	ab := obj.(*v1.AddressBinding) //nolint:forcetypeassert // the informer has nothing else
 	return []any{ab.UID, ab.Generation, ab.Status.Value, ab.Status.LacksAddress(), binding.Unserved(ab), ab.Status.Kinds}
 }
 

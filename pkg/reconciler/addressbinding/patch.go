@@ -45,16 +45,13 @@ type subject struct {
 
 	// title is its kind and name, for messages.
 	title string
-	// object is nil if it does not fit the shape of its kind, which malformed then describes, and if it was deleted.
-	object    binding.Object
-	malformed error
-
+	// object is nil if it was deleted, or does not fit the shape of its kind.
+	object             binding.Object
 	included, excluded bool
 	result             binding.Result
-	// patch identifies the change of the object, and last is the previous attempt to make it.
-	patch string
-	last  attempt
-	// problem is the reason for which it could not be changed.
+	// patch identifies the change of the object, last is the previous attempt to make it, and problem is why it is not made.
+	patch   string
+	last    attempt
 	problem *failures.Failure
 }
 
@@ -89,7 +86,7 @@ func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k subjec
 		subjects = append(subjects, s)
 		switch object := object.(type) {
 		case *unstructured.Unstructured: // it does not fit its duck type
-			s.malformed = duck.FromUnstructured(object, k.shape.New())
+			s.problem = failures.Newf(v1.ReasonSubjectNotPodSpecable, "%s: %v", s.title, duck.FromUnstructured(object, k.shape.New()))
 		case binding.Object:
 			s.object = object
 			s.excluded = binding.Excluded(namespace.Labels, object.GetLabels())
@@ -118,7 +115,7 @@ func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k subjec
 			problems = append(problems, s.problem)
 		}
 	}
-	return slices.DeleteFunc(subjects, func(s *subject) bool { return s.object == nil && s.malformed == nil }), problems
+	return slices.DeleteFunc(subjects, func(s *subject) bool { return s.object == nil && s.problem == nil }), problems
 }
 
 // reasonOf returns the reason with which a change of a subject fails.
@@ -129,33 +126,23 @@ func reasonOf(ab *v1.AddressBinding) string {
 	return v1.ReasonBindFailed
 }
 
-// patch patches a subject and remembers the attempt. A failure with the reason of the one before gets its message, since each update of the status
-// enqueues the binding.
-func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k subjectKind, bindings *binding.Bindings, s *subject) *failures.Failure {
-	p := r.send(ctx, ab, k, bindings, s)
-	now := attempt{at: r.clock.Now(), delay: min(max(2*s.last.delay, firstDelay), lastDelay)}
-	switch {
-	case p != nil:
-		if p.Recheck = now.delay; p.Reason == s.last.failure.Reason {
-			p.Message = s.last.failure.Message
+// patch patches a subject, and leaves it in s as the API server stored it. It remembers the attempt. A failure with the reason of the one before gets
+// its message, since each update of the status enqueues the binding.
+func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k subjectKind, bindings *binding.Bindings, s *subject) (p *failures.Failure) {
+	const concurrently = "%s was changed concurrently; retrying"
+	defer func() {
+		now := attempt{at: r.clock.Now(), delay: min(max(2*s.last.delay, firstDelay), lastDelay), failure: *failures.Newf(v1.ReasonBinding, concurrently, s.title)}
+		if p != nil {
+			if p.Recheck = now.delay; p.Reason == s.last.failure.Reason {
+				p.Message = s.last.failure.Message
+			}
+			now.failure = *p
+		} else if now.delay >= tellAfter {
+			now.failure = *failures.Newf(reasonOf(ab), "%s: the variable was reverted right after it was set; another controller may own this object. "+
+				"Retrying with back-off", s.title)
 		}
-		now.failure = *p
-	case now.delay < tellAfter:
-		now.failure = *concurrent(s)
-	default:
-		now.failure = *failures.Newf(reasonOf(ab), "%s: the variable was reverted right after it was set; another controller may own this object. "+
-			"Retrying with back-off", s.title)
-	}
-	r.attempts.Set(s.patch, now, 2*lastDelay)
-	return p
-}
-
-func concurrent(s *subject) *failures.Failure {
-	return failures.Newf(v1.ReasonBinding, "%s was changed concurrently; retrying", s.title)
-}
-
-// send leaves the object in s as the API server stored it, or nil if it is deleted.
-func (r *Reconciler) send(ctx context.Context, ab *v1.AddressBinding, k subjectKind, bindings *binding.Bindings, s *subject) *failures.Failure {
+		r.attempts.Set(s.patch, now, 2*lastDelay)
+	}()
 	var answer *unstructured.Unstructured
 	patched := k.shape.New()
 	patch, err := s.result.Patch().MarshalJSON()
@@ -170,8 +157,8 @@ func (r *Reconciler) send(ctx context.Context, ab *v1.AddressBinding, k subjectK
 	case apierrors.IsNotFound(err):
 		s.object = nil
 		return nil
-	case isConcurrent(err) && s.last.delay < tellAfter/2:
-		return concurrent(s)
+	case apierrors.IsInvalid(err) && s.last.delay < tellAfter/2:
+		return failures.Newf(v1.ReasonBinding, concurrently, s.title) // a test of the patch has failed, probably
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot patch resource "):
 		// Admission rejects single objects with the same code. These are the words of k8s.io/apiserver for a missing permission.
 		return failures.Newf(v1.ReasonSubjectForbidden, "patching %s: %v", s.title, err)
@@ -188,11 +175,88 @@ func (r *Reconciler) send(ctx context.Context, ab *v1.AddressBinding, k subjectK
 	return nil
 }
 
-// isConcurrent reports whether a test of a patch has failed: the API server answers 422 (Invalid), and names no field.
-func isConcurrent(err error) bool {
-	if !apierrors.IsInvalid(err) {
-		return apierrors.IsConflict(err)
+// precedence is the order in which reasons of SubjectsBound are reported: the condition has the first one that applies.
+var precedence = []string{
+	v1.ReasonSubjectForbidden, v1.ReasonSubjectUnavailable, v1.ReasonBindFailed, v1.ReasonUnbindFailed, v1.ReasonSubjectNotPodSpecable,
+	v1.ReasonExcluded, v1.ReasonNotIncluded, v1.ReasonControlled, v1.ReasonVariableTaken, v1.ReasonSubjectImmutable, v1.ReasonBinding,
+}
+
+// report counts the subjects and marks SubjectsBound. problems are those with objects of other kinds.
+func report(ab *v1.AddressBinding, k subjectKind, subjects []*subject, problems []*failures.Failure) {
+	s, chosen := &ab.Status, binding.ChosenBy(&ab.Spec.Subject)
+	s.Subjects = &v1.SubjectCount{}
+	for _, subject := range subjects {
+		switch isChosen := chosen(subject); {
+		case isChosen && unbound(ab, k, subject) == nil && s.Value != "":
+			s.Subjects.Bound++
+			fallthrough
+		case isChosen:
+			s.Subjects.Matched++
+			problems = append(problems, unbound(ab, k, subject))
+		case subject.object != nil:
+			problems = append(problems, subject.problem)
+		}
 	}
-	status, ok := err.(apierrors.APIStatus) //nolint:errorlint // it is the client's
-	return ok && (status.Status().Details == nil || len(status.Status().Details.Causes) == 0)
+	switch p := worst(problems); {
+	case p != nil && p.Reason != v1.ReasonBinding:
+		s.MarkSubjectsNotBound(p.Reason, p.Message)
+	case s.Subjects.Matched == 0 && ab.Spec.Subject.Name != "":
+		s.MarkSubjectsNotBound(v1.ReasonSubjectNotFound, fmt.Sprintf("%s %s does not exist", k.GroupKind, ab.Spec.Subject.Name))
+	case s.Subjects.Matched == 0:
+		s.MarkBinding(v1.ReasonNoSubjects, fmt.Sprintf("the selector matches no %s", k.GroupKind))
+	case s.Value == "":
+		s.MarkBinding(v1.ReasonNothingToBind, "there is no address of AddressableService "+ab.Spec.Address.Name+" to bind")
+	case p != nil:
+		s.MarkBinding(v1.ReasonBinding, p.Message)
+	default:
+		s.MarkSubjectsBound()
+	}
+}
+
+// unbound returns the reason for which a subject does not have the address, nil if it does or if no address exists.
+func unbound(ab *v1.AddressBinding, k subjectKind, s *subject) *failures.Failure {
+	if s.problem != nil {
+		return s.problem
+	}
+	environments := binding.Environments(s.object)
+	hasAddress := !slices.ContainsFunc(environments, func(e binding.Environment) bool { return !e.Has(ab.Spec.Variable, ab.Status.Value) })
+	for _, c := range []struct {
+		applies         bool
+		reason, message string
+	}{
+		{len(environments) == 0, v1.ReasonSubjectNotPodSpecable, " has no containers at spec.template"},
+		{ab.Status.Value == "", "", ""},
+		{s.excluded, v1.ReasonExcluded, ": it or its namespace has the label " + duck.BindingExcludeLabel + "=true"},
+		{!s.included, v1.ReasonNotIncluded, ": neither it nor its namespace has the label " + duck.BindingIncludeLabel + "=true"},
+		{!hasAddress && binding.Controlled(s.object), v1.ReasonControlled, " is controlled by another object, which would revert the change; bind that object"},
+		{s.result.Taken != "", v1.ReasonVariableTaken, ": " + s.result.Taken},
+		{hasAddress, "", ""},
+		{binding.Immutable(k.GroupKind), v1.ReasonSubjectImmutable, " was created before the address was available, and its Pod template is immutable; delete and recreate it"},
+		{true, v1.ReasonBinding, " waits for AddressBinding " + s.result.Leader + ", which is older and sets the same address"},
+	} {
+		if c.applies && c.reason != "" {
+			return &failures.Failure{Reason: c.reason, Message: s.title + c.message}
+		} else if c.applies {
+			return nil
+		}
+	}
+	return nil
+}
+
+// worst returns the problem that a condition reports, with the number of others that have its reason; nil without problems.
+func worst(problems []*failures.Failure) *failures.Failure {
+	rank := func(p *failures.Failure) int { return slices.Index(precedence, p.Reason) }
+	ranked := slices.DeleteFunc(slices.Clone(problems), func(p *failures.Failure) bool { return p == nil || rank(p) < 0 })
+	if len(ranked) == 0 {
+		return nil
+	}
+	found := *slices.MinFunc(ranked, func(a, b *failures.Failure) int { return cmp.Compare(rank(a), rank(b)) })
+	others := slices.DeleteFunc(ranked, func(p *failures.Failure) bool { return p.Reason != found.Reason })
+	for _, p := range others {
+		found.Message = cmp.Or(found.Message, p.Message) // subjects that wait for their turn have none
+	}
+	if n := len(others) - 1; n > 0 {
+		found.Message += fmt.Sprintf("; and %d more", n)
+	}
+	return &found
 }

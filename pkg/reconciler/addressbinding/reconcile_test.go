@@ -48,6 +48,30 @@ func TestReconcile_NewBinding_KindIsRecordedThenSubjectPatchedOnce(t *testing.T)
 	}
 }
 
+func TestReconcile_ObjectsThatItReads_AreTracked(t *testing.T) {
+	service, space := hello(url), namespace()
+	service.SetGroupVersionKind(v1.SchemeGroupVersion.WithKind("AddressableService"))
+	space.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	tracked := []any{service, space, deployment("d"), deployment("selected too")}
+	for name, ab := range map[string]*v1.AddressBinding{"new": object("a", bySelector), "invalid": object("a", withSubject("apps/v1", "No kind", "d"))} {
+		w := newWorld(t, ab, hello(url), namespace(), everywhere)
+		_ = w.reconcile(t, "a")
+		for _, obj := range tracked {
+			_, isSubject := obj.(*unstructured.Unstructured)
+			if got := w.inner.tracker.GetObservers(obj); (len(got) == 1) != (name == "new" || !isSubject) {
+				t.Errorf("%s: %v track %v", name, got, obj)
+			}
+		}
+		if got := w.inner.tracker.GetObservers(deployment("d", withLabels(nil))); len(got) > 0 {
+			t.Errorf("%s: %v track a Deployment that the selector does not match", name, got)
+		}
+	}
+	w := newWorld(t, object("a", well, beingDeleted))
+	if _ = w.reconcile(t, "a"); len(w.inner.tracker.GetObservers(space)) != 1 {
+		t.Error("a binding that is being deleted does not track its namespace")
+	}
+}
+
 func TestReconcile_Address(t *testing.T) {
 	service := func(mods ...func(*v1.AddressableService)) *v1.AddressableService {
 		as := hello("")
@@ -200,9 +224,9 @@ func TestReconcile_KindIsNotBindable_NothingIsRecorded(t *testing.T) {
 		{"apps/v1", "ReplicaSet"}:      {v1.ReasonSubjectKindNotBindable, fmt.Sprintf(made, "ReplicaSet.apps")},
 		{"v1", "Pod"}:                  {v1.ReasonSubjectKindNotBindable, fmt.Sprintf(made, "Pod")},
 		{"example.com/v1", "Goose"}:    {v1.ReasonSubjectKindNotBindable, fmt.Sprintf(made, "Goose.example.com")},
-		{"apps/v1beta1", "Deployment"}: {v1.ReasonSubjectKindNotFound, "the cluster does not serve kind Deployment at apps/v1beta1, but at: none"},
-		{"example.com/v2", "Duck"}:     {v1.ReasonSubjectKindNotFound, "the cluster does not serve kind Duck at example.com/v2, but at: v1"},
-		{"other.com/v1", "Duck"}:       {v1.ReasonSubjectKindNotFound, "the cluster does not serve kind Duck at other.com/v1, but at: none"},
+		{"apps/v1beta1", "Deployment"}: {v1.ReasonSubjectKindNotFound, "the cluster does not serve kind Deployment at apps/v1beta1"},
+		{"example.com/v2", "Duck"}:     {v1.ReasonSubjectKindNotFound, "the cluster does not serve kind Duck at example.com/v2"},
+		{"other.com/v1", "Duck"}:       {v1.ReasonSubjectKindNotFound, "the cluster does not serve kind Duck at other.com/v1"},
 	} {
 		t.Run(kind[1]+" of "+kind[0], func(t *testing.T) {
 			w := newWorld(t, object("a", withSubject(kind[0], kind[1], "d")), hello(url), namespace(), everywhere, reconcilertest.DuckCRD(), large)

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	apiextensionshelpers "k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -96,13 +96,9 @@ func (r *Reconciler) unbind(ctx context.Context, ab *v1.AddressBinding, gvk sche
 	if p != nil {
 		return []*failures.Failure{p}
 	}
-	if namespace.DeletionTimestamp != nil || binding.Immutable(gvk.GroupKind()) {
-		// No object can be created, or none can be changed.
-		return nil
-	}
 	k, p := r.find(gvk, true)
-	if p != nil {
-		return nil // there are no such objects
+	if p != nil || namespace.DeletionTimestamp != nil || binding.Immutable(gvk.GroupKind()) {
+		return nil // there are no objects, or none can be created, or none can be changed
 	}
 	key := fmt.Sprintf("%s/%d/%s", ab.UID, ab.Generation, k.GroupKind)
 	last := r.lastAttempt(key)
@@ -139,10 +135,9 @@ func (r *Reconciler) unbind(ctx context.Context, ab *v1.AddressBinding, gvk sche
 func recordKind(ab *v1.AddressBinding, k subjectKind) bool {
 	entry := v1.SubjectKind{APIVersion: k.resource.GroupVersion().String(), Kind: k.Kind, Resource: k.resource.Resource}
 	present, recorded := binding.Recorded(ab, k.GroupKind)
-	if recorded && present == entry {
-		return false
+	if present != entry {
+		ab.Status.Kinds = append(slices.DeleteFunc(slices.Clone(ab.Status.Kinds), func(e v1.SubjectKind) bool { return e == present }), entry)
 	}
-	ab.Status.Kinds = append(slices.DeleteFunc(slices.Clone(ab.Status.Kinds), func(e v1.SubjectKind) bool { return e == present }), entry)
 	return !recorded
 }
 
@@ -195,32 +190,30 @@ func (r *Reconciler) find(gvk schema.GroupVersionKind, anyVersion bool) (subject
 		resource, _ := meta.UnsafeGuessKindToResource(gvk)
 		return subjectKind{kind, resource, binding.ShapeOf(kind, nil)}, nil
 	}
-	var crd *apiextensionsv1.CustomResourceDefinition
-	var versions []string
+	notBindable := failures.Newf(v1.ReasonSubjectKindNotBindable,
+		"%s cannot be a subject: it has no Pod template or is cluster-scoped, or is made by objects of another kind; bind those", kind)
+	notFound := failures.Newf(v1.ReasonSubjectKindNotFound, "the cluster does not serve kind %s at %s", gvk.Kind, gvk.GroupVersion())
 	all, _ := r.crds.List(labels.Everything())
-	for _, c := range all {
+	i := slices.IndexFunc(all, func(crd *apiextensionsv1.CustomResourceDefinition) bool {
 		// The API server establishes only one of those that define the same kind.
-		if c.Spec.Group == kind.Group && c.Spec.Names.Kind == kind.Kind && apiextensionshelpers.IsCRDConditionTrue(c, apiextensionsv1.Established) {
-			crd = c
-			for _, version := range c.Spec.Versions {
-				if version.Served {
-					versions = append(versions, version.Name)
-				}
-			}
+		return crd.Spec.Group == kind.Group && crd.Spec.Names.Kind == kind.Kind && apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established)
+	})
+	if i < 0 {
+		// Groups of others have a dot and, without approval, do not end in k8s.io (KEP-1111).
+		if !binding.Bindable(kind, !strings.Contains(kind.Group, ".") || strings.HasSuffix(kind.Group, ".k8s.io")) {
+			return subjectKind{}, notBindable
 		}
+		return subjectKind{}, notFound
 	}
-	if anyVersion && len(versions) > 0 && !slices.Contains(versions, gvk.Version) {
-		gvk.Version = versions[0]
-	}
-	// Groups of others have a dot and, without approval, do not end in k8s.io (KEP-1111).
-	ofKubernetes := crd == nil && (!strings.Contains(kind.Group, ".") || strings.HasSuffix(kind.Group, ".k8s.io"))
-	switch {
-	case !binding.Bindable(kind, ofKubernetes), crd != nil && crd.Spec.Scope != apiextensionsv1.NamespaceScoped:
-		return subjectKind{}, failures.Newf(v1.ReasonSubjectKindNotBindable,
-			"%s cannot be a subject: it has no Pod template or is cluster-scoped, or is made by objects of another kind; bind those", kind)
-	case !slices.Contains(versions, gvk.Version):
-		return subjectKind{}, failures.Newf(v1.ReasonSubjectKindNotFound, "the cluster does not serve kind %s at %s, but at: %s", gvk.Kind, gvk.GroupVersion(),
-			cmp.Or(strings.Join(versions, ", "), "none"))
+	crd := all[i]
+	served := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Served })
+	switch isServed := apihelpers.HasServedCRDVersion(crd, gvk.Version); {
+	case crd.Spec.Scope != apiextensionsv1.NamespaceScoped:
+		return subjectKind{}, notBindable
+	case !isServed && (!anyVersion || served < 0):
+		return subjectKind{}, notFound
+	case !isServed:
+		gvk.Version = crd.Spec.Versions[served].Name
 	}
 	return subjectKind{kind, gvk.GroupVersion().WithResource(crd.Spec.Names.Plural), binding.ShapeOf(kind, crd.Labels)}, nil
 }
