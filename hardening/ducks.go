@@ -125,15 +125,23 @@ func (f *factory) start(gvr schema.GroupVersionResource) *entry {
 			return f.resource(resource).Watch(ctx, options) //nolint:wrapcheck // the same
 		},
 	}, f.typed.Client), &unstructured.Unstructured{}, f.typed.ResyncPeriod, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-	if err := inner.SetTransform(f.toDuckType); err != nil {
-		e.err = err
-	}
+	e.err = errors.Join(inner.SetTransform(f.toDuckType), inner.SetWatchErrorHandlerWithContext(f.onWatchError))
 	e.informer = f.process.wrap(gvr.Resource, inner)
 	e.informer.resource = gvr
 	f.process.informers.add(e.informer)
 	e.lister = cache.NewGenericLister(inner.GetIndexer(), gvr.GroupResource())
 	go inner.Run(f.typed.StopChannel)
 	return e
+}
+
+// onWatchError keeps the answer that a kind is not served, or must not be read, from the level ERROR: reconcilers get it, and the user whose object
+// refers to the kind.
+func (f *factory) onWatchError(ctx context.Context, r *cache.Reflector, err error) {
+	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
+		f.process.logger().Warnw("Reading the objects of a duck type failed", "error", err)
+		return
+	}
+	cache.DefaultWatchErrorHandler(ctx, r, err)
 }
 
 // resource returns the client of a resource, in the namespace of the process if it has one. Upstream's informers read all namespaces.
