@@ -6,18 +6,24 @@ SPDX-License-Identifier: Apache-2.0
 package binding
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gomodules.xyz/jsonpatch/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"knative.dev/pkg/apis/duck"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
 // Result describes how an object gets the variables that it should have.
@@ -43,79 +49,58 @@ func (r Result) Patch() duck.JSONPatch { return slices.Concat(r.guards, r.Change
 // With the name of a binding, Apply leaves alone the variables that another binding has: that one's status may be newer than what
 // the caller knows of it. With an empty name, it applies all bindings.
 //
-// A missing variable is added at the end of its list, so that no other is moved. A list that becomes empty is removed.
+// A missing variable is added at the end of its list, so that no other is moved. A list that becomes empty is removed. duck.CreatePatch cannot be
+// used: it compares lists by position, so that removing a variable would rewrite the name and value of each one after it, but not their other fields.
 func (b *Bindings) Apply(object Object, included bool, name string) Result {
 	if Controlled(object) {
 		return Result{}
 	}
-	chosen := map[string][]*chooser{}
+	d := decision{name: name, names: b.names, before: markOf(object)}
 	if included {
-		chosen = b.choosing(object)
+		d.claims = b.claims(object, name)
 	}
-	before := markOf(object)
-	d := decision{
-		before: before, after: before.only(func(variable string) bool { return len(chosen[variable]) > 0 }),
-		leaders: map[string]*chooser{}, wanted: map[string]*chooser{}, keepers: map[string][]string{}, names: b.names,
-	}
-	var result Result
-	for variable, choosers := range chosen {
-		leader, keepers := leading(choosers)
-		d.leaders[variable], d.keepers[variable] = leader, keepers
-		if leader != nil && (name == "" || name == leader.binding) {
-			d.wanted[variable] = leader
-		}
-		i := slices.IndexFunc(choosers, func(c *chooser) bool { return c.binding == name })
-		if i < 0 || choosers[i].value == "" {
+	d.after = d.before.only(func(variable string) bool { return d.claims[variable] != nil })
+	for variable, c := range d.claims {
+		if c.asked == nil || c.asked.value == "" {
 			continue
 		}
-		d.variable, result.Leader = variable, leader.binding
-		if leader.value != choosers[i].value {
-			d.taken = fmt.Sprintf("variable %s is claimed by AddressBinding %s, which is older", variable, leader.binding)
+		d.variable, d.Leader = variable, c.leader.binding
+		if c.leader.value != c.asked.value {
+			d.take(variable, fmt.Sprintf("variable %s is claimed by AddressBinding %s, which is older", variable, c.leader.binding))
 		}
 	}
-
 	for _, e := range Environments(object) {
-		changes, guards := d.change(&e)
-		result.Changes, result.guards = append(result.Changes, changes...), append(result.guards, guards...)
+		d.change(&e)
 	}
-	result.Taken = d.taken
-	if len(result.Changes) == 0 && equality.Semantic.DeepEqual(before, d.after) {
-		return result
+	if len(d.Changes) > 0 || !equality.Semantic.DeepEqual(d.before, d.after) {
+		changes, guards := patchMark(object, d.after)
+		d.Changes, d.guards = append(d.Changes, changes...), slices.Concat(identity(object), guards, d.guards)
 	}
-	changes, guards := patchMark(object, d.after)
-	result.Changes, result.guards = append(result.Changes, changes...), slices.Concat(identity(object), guards, result.guards)
-	return result
+	return d.Result
 }
 
-// decision holds the new values of the variables of one object.
+// decision computes the result for one object.
 type decision struct {
+	Result
+
+	// name is that of the binding that was passed to Apply, and variable the one that it wants. names are those of all bindings.
+	name, variable string
+	names          sets.Set[string]
+	claims         map[string]*claim
 	// before is the object's mark, and after the one that it gets.
 	before, after mark
-	// leaders are, by variable, the bindings that take precedence, and wanted those of them whose variables are written.
-	leaders, wanted map[string]*chooser
-	// keepers are, by variable, the bindings whose variables stay although their values are not known. names are those of all bindings.
-	keepers map[string][]string
-	names   sets.Set[string]
-	// taken is the reason for which variable, that of binding, is not set.
-	variable, taken string
-}
-
-// keeps reports whether a variable that a binding has written stays as it is. If its writer was deleted, a keeper may have taken it over.
-func (d *decision) keeps(variable, writer string) bool {
-	keepers := d.keepers[variable]
-	return slices.Contains(keepers, writer) || d.leaders[variable] == nil && len(keepers) > 0 && !d.names.Has(writer)
 }
 
 // take sets the reason for which a variable is not set.
 func (d *decision) take(variable, reason string) {
-	if variable == d.variable && d.taken == "" {
-		d.taken = reason
+	if variable == d.variable && d.Taken == "" {
+		d.Taken = reason
 	}
 }
 
-// change returns the operations on one list, and adds what they write to the mark. It decides about each entry, because a list may name
+// change adds the operations on one list, and adds what they write to the mark. It decides about each entry, because a list may name
 // a variable twice.
-func (d *decision) change(e *Environment) (changes, guards duck.JSONPatch) {
+func (d *decision) change(e *Environment) {
 	own, placed, holder := sets.New[string](), sets.New[string](), "it"
 	if e.Container != "" {
 		holder = "container " + e.Container
@@ -130,85 +115,159 @@ func (d *decision) change(e *Environment) (changes, guards duck.JSONPatch) {
 	var replaced, removed duck.JSONPatch
 	for i := range e.Variables {
 		v, path := &e.Variables[i], e.path+"/"+strconv.Itoa(i)
-		wanted := d.wanted[v.Name]
+		c := d.claims[v.Name]
+		wanted := c.wanted(d.name)
 		switch writer, ours := d.before.writer(e.Container, v); {
-		case !ours || wanted == nil && d.leaders[v.Name] != nil:
-		case d.keeps(v.Name, writer):
+		case !ours || wanted == nil && c != nil && c.leader != nil:
+		case c.keeps(writer, d.names.Has(writer)):
 			if placed.Insert(v.Name); wanted != nil && wanted.value != v.Value {
 				d.take(v.Name, fmt.Sprintf("variable %s is that of AddressBinding %s, which is older and whose address is unknown", v.Name, writer))
 			}
 		case wanted == nil || own.Has(v.Name) || placed.Has(v.Name):
-			removed = append(removed, operation("remove", path, nil))
+			removed = append(removed, jsonpatch.NewOperation("remove", path, nil))
 		default:
 			placed.Insert(v.Name)
 			if v.Value != wanted.value {
-				replaced = append(replaced, operation("replace", path+"/value", wanted.value))
+				replaced = append(replaced, jsonpatch.NewOperation("replace", path+"/value", wanted.value))
 				d.after.add(e.Container, v.Name, wanted.value, wanted.binding)
 			}
 		}
 	}
 	var added []corev1.EnvVar
-	for _, name := range slices.Sorted(maps.Keys(d.wanted)) {
-		if wanted := d.wanted[name]; !own.Has(name) && !placed.Has(name) {
+	for _, name := range slices.Sorted(maps.Keys(d.claims)) {
+		if wanted := d.claims[name].wanted(d.name); wanted != nil && !own.Has(name) && !placed.Has(name) {
 			added = append(added, corev1.EnvVar{Name: name, Value: wanted.value})
 			d.after.add(e.Container, name, wanted.value, wanted.binding)
 		}
 	}
-	return e.patch(replaced, removed, added)
+	d.patch(e, replaced, removed, added)
 }
 
-// patch also returns tests of the state that the changes rely on, in addition to the identity of the object.
-func (e *Environment) patch(replaced, removed duck.JSONPatch, added []corev1.EnvVar) (changes, guards duck.JSONPatch) {
+// patch also adds tests of the state that the changes rely on, in addition to the identity of the object.
+func (d *decision) patch(e *Environment, replaced, removed duck.JSONPatch, added []corev1.EnvVar) {
 	emptied := len(removed) == len(e.Variables) && len(added) == 0
 	switch {
 	case len(replaced)+len(removed)+len(added) == 0:
-		return nil, nil
+		return
 	case len(e.Variables) == 0 && e.holder != "" && !e.held:
-		guards = append(guards, operation("test", e.holder, null))
-		changes = append(changes, operation("add", e.holder, map[string]any{"env": added}))
+		d.guards = append(d.guards, jsonpatch.NewOperation("test", e.holder, null))
+		d.Changes = append(d.Changes, jsonpatch.NewOperation("add", e.holder, map[string]any{"env": added}))
 	case len(e.Variables) == 0:
-		changes = append(changes, operation("add", e.path, added))
+		d.Changes = append(d.Changes, jsonpatch.NewOperation("add", e.path, added))
 	case emptied && e.holder != "":
 		// Other fields that it may have are not ours to remove.
-		guards = append(guards, operation("test", e.holder, map[string]any{"env": e.Variables}))
-		changes = append(changes, operation("remove", e.holder, nil))
+		d.guards = append(d.guards, jsonpatch.NewOperation("test", e.holder, map[string]any{"env": e.Variables}))
+		d.Changes = append(d.Changes, jsonpatch.NewOperation("remove", e.holder, nil))
 	case emptied:
-		changes = append(changes, operation("remove", e.path, nil))
+		d.Changes = append(d.Changes, jsonpatch.NewOperation("remove", e.path, nil))
 	default:
 		// From the end, so that no index moves before it is used.
 		slices.Reverse(removed)
-		changes = slices.Concat(replaced, removed)
+		d.Changes = slices.Concat(d.Changes, replaced, removed)
 		for _, v := range added {
-			changes = append(changes, operation("add", e.path+"/-", v))
+			d.Changes = append(d.Changes, jsonpatch.NewOperation("add", e.path+"/-", v))
 		}
 	}
 	if e.Container != "" {
-		guards = append(guards, operation("test", e.name, e.Container))
+		d.guards = append(d.guards, jsonpatch.NewOperation("test", e.name, e.Container))
 	}
-	return changes, guards
 }
 
 // null is the value of a field that is absent, or null.
 var null = json.RawMessage("null")
-
-func operation(op, path string, value any) jsonpatch.Operation {
-	return jsonpatch.NewOperation(op, path, value)
-}
 
 // identity returns tests that an object and its spec are those that were read, and that its labels, by which objects are chosen and opt
 // out, are unchanged. Its status may have changed: a test of the resourceVersion would conflict with every status update of a rollout.
 func identity(object Object) duck.JSONPatch {
 	var tests duck.JSONPatch
 	if uid := object.GetUID(); uid != "" {
-		tests = append(tests, operation("test", "/metadata/uid", uid))
+		tests = append(tests, jsonpatch.NewOperation("test", "/metadata/uid", uid))
 	}
 	if generation := object.GetGeneration(); generation != 0 {
-		tests = append(tests, operation("test", "/metadata/generation", generation))
+		tests = append(tests, jsonpatch.NewOperation("test", "/metadata/generation", generation))
 	} else if version := object.GetResourceVersion(); version != "" {
-		tests = append(tests, operation("test", "/metadata/resourceVersion", version))
+		tests = append(tests, jsonpatch.NewOperation("test", "/metadata/resourceVersion", version))
 	}
-	if labels := object.GetLabels(); labels != nil {
-		return append(tests, operation("test", "/metadata/labels", labels))
+	return append(tests, jsonpatch.NewOperation("test", "/metadata/labels", object.GetLabels())) // null if nil
+}
+
+const (
+	// history is the number of values of a variable that a mark keeps. kubectl rollout undo of a StatefulSet or DaemonSet restores the Pod template
+	// of an older revision, and not the annotations. Kubernetes keeps 10 revisions by default.
+	history = 10
+	// hashBytes is the length of a hash. A mark has up to history of them for each variable of each container.
+	hashBytes = 8
+)
+
+// mark is the annotation's value: by container and variable, hashes of the values that we wrote, newest first, each followed by the name of
+// the binding that wrote it. The container is empty for an object that is Configurable. A container that was removed keeps its entry,
+// because a rollback may restore it.
+type mark map[string]map[string][]string
+
+// markOf returns the mark of an object. A malformed one counts as none, so nothing is removed because of it.
+func markOf(object metav1.Object) mark {
+	var m mark
+	if json.Unmarshal([]byte(object.GetAnnotations()[samples.BoundVariablesAnnotationKey]), &m) != nil {
+		return nil
 	}
-	return append(tests, operation("test", "/metadata/labels", null))
+	return m
+}
+
+// writer returns the binding that wrote a variable, and whether the variable is ours. The binding is empty if the mark does not name it.
+func (m mark) writer(container string, v *corev1.EnvVar) (binding string, ours bool) {
+	for _, entry := range m[container][v.Name] {
+		if hash, binding, _ := strings.Cut(entry, " "); v.ValueFrom == nil && hash == hashOf(v.Value) {
+			return binding, true
+		}
+	}
+	return "", false
+}
+
+// add adds a value that a binding is about to write.
+func (m mark) add(container, variable, value, binding string) {
+	if m[container] == nil {
+		m[container] = map[string][]string{}
+	}
+	hash := hashOf(value)
+	older := slices.DeleteFunc(slices.Clone(m[container][variable]), func(entry string) bool { return strings.HasPrefix(entry, hash) })
+	m[container][variable] = append([]string{hash + " " + binding}, older[:min(len(older), history-1)]...)
+}
+
+// only returns a copy of the mark that has the variables that keep accepts.
+func (m mark) only(keep func(variable string) bool) mark {
+	kept := mark{}
+	for container, variables := range m {
+		variables = maps.Clone(variables)
+		maps.DeleteFunc(variables, func(variable string, _ []string) bool { return !keep(variable) })
+		if len(variables) > 0 {
+			kept[container] = variables
+		}
+	}
+	return kept
+}
+
+func hashOf(value string) string {
+	sum := sha256.Sum256([]byte(value))
+	return hex.EncodeToString(sum[:hashBytes])
+}
+
+// patchMark returns the operations that give an object a mark, and the tests that it has the one that was read.
+func patchMark(object metav1.Object, m mark) (changes, guards duck.JSONPatch) {
+	const annotations = "/metadata/annotations"
+	path := annotations + "/" + strings.ReplaceAll(samples.BoundVariablesAnnotationKey, "/", "~1")
+	present, isMarked := object.GetAnnotations()[samples.BoundVariablesAnnotationKey]
+	encoded, _ := json.Marshal(m) //nolint:errchkjson // maps of strings can be encoded
+	switch {
+	case isMarked:
+		guards = duck.JSONPatch{jsonpatch.NewOperation("test", path, present)}
+	case object.GetAnnotations() == nil:
+		value := map[string]string{samples.BoundVariablesAnnotationKey: string(encoded)}
+		return duck.JSONPatch{jsonpatch.NewOperation("add", annotations, value)}, duck.JSONPatch{jsonpatch.NewOperation("test", annotations, null)}
+	default:
+		guards = duck.JSONPatch{jsonpatch.NewOperation("test", path, null)}
+	}
+	if len(m) == 0 {
+		return duck.JSONPatch{jsonpatch.NewOperation("remove", path, nil)}, guards
+	}
+	return duck.JSONPatch{jsonpatch.NewOperation("add", path, string(encoded))}, guards
 }

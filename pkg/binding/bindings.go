@@ -82,28 +82,53 @@ func Recorded(b *v1.AddressBinding, kind schema.GroupKind) (v1.SubjectKind, bool
 	return b.Status.Kinds[i], true
 }
 
-// choosing returns, by variable, the bindings that choose an object, oldest first.
-func (b *Bindings) choosing(object metav1.Object) map[string][]*chooser {
-	found := map[string][]*chooser{}
+// claim is what the bindings that choose an object want of one variable.
+type claim struct {
+	// leader is the binding that has the variable: the oldest one with an address, nil if there is none.
+	leader *chooser
+	// keepers are the older bindings without an address for which the variable that they have written stays.
+	keepers []*chooser
+	// asked is the binding with the name that was passed to claims, nil if it does not want the variable.
+	asked *chooser
+}
+
+// claims returns what the bindings want of an object, by variable.
+func (b *Bindings) claims(object metav1.Object, name string) map[string]*claim {
+	found := map[string]*claim{}
 	for i := range b.choosers {
-		if c := &b.choosers[i]; c.chooses(object) {
-			found[c.variable] = append(found[c.variable], c)
+		c := &b.choosers[i]
+		if !c.chooses(object) {
+			continue
+		}
+		if found[c.variable] == nil {
+			found[c.variable] = &claim{}
+		}
+		v := found[c.variable]
+		if c.binding == name {
+			v.asked = c
+		}
+		if v.leader == nil && c.value != "" {
+			v.leader = c
+		} else if v.leader == nil && (c.unknown || c.unserved) {
+			v.keepers = append(v.keepers, c)
 		}
 	}
 	return found
 }
 
-// leading returns the binding that has a variable, nil if none has an address, and the ones for which objects keep what these have written.
-func leading(choosers []*chooser) (leader *chooser, keepers []string) {
-	if i := slices.IndexFunc(choosers, func(c *chooser) bool { return c.value != "" }); i >= 0 {
-		leader, choosers = choosers[i], choosers[:i]
+// keeps reports whether a variable that a binding has written stays as it is. If its writer was deleted, a keeper may have taken it over.
+func (c *claim) keeps(writer string, exists bool) bool {
+	return c != nil && slices.ContainsFunc(c.keepers, func(k *chooser) bool {
+		return (k.unknown || c.leader == nil) && (k.binding == writer || c.leader == nil && !exists)
+	})
+}
+
+// wanted returns the leader if the variable is to be written for a binding, or for all if the name is empty.
+func (c *claim) wanted(name string) *chooser {
+	if c == nil || c.leader == nil || name != "" && name != c.leader.binding {
+		return nil
 	}
-	for _, c := range choosers {
-		if c.unknown || c.unserved && leader == nil {
-			keepers = append(keepers, c.binding)
-		}
-	}
-	return leader, keepers
+	return c.leader
 }
 
 // ChosenBy reports whether a reference chooses an object of its kind and namespace: the one that it names, or those that its selector
@@ -130,8 +155,7 @@ func Included(namespace, object map[string]string) bool {
 	return namespace[duck.BindingIncludeLabel] == "true" || object[duck.BindingIncludeLabel] == "true"
 }
 
-// Excluded reports whether the labels of a namespace or of an object in it opt out of bindings, which overrides that one of them
-// opts in.
+// Excluded reports whether one of them opts out of bindings, which overrides Included.
 func Excluded(namespace, object map[string]string) bool {
 	return namespace[duck.BindingExcludeLabel] == "true" || object[duck.BindingExcludeLabel] == "true"
 }

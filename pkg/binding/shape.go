@@ -6,13 +6,13 @@ SPDX-License-Identifier: Apache-2.0
 package binding
 
 import (
+	"fmt"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/sets"
 
 	"knative.dev/pkg/apis"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
@@ -36,63 +36,46 @@ const (
 	JobTemplate
 )
 
-// Shapes are all shapes.
-var Shapes = []Shape{PodTemplate, CronJob, Configurable, JobTemplate}
-
 // Object is an object of any kind, read as the duck type of its shape.
 type Object interface {
 	kmeta.Accessor
 	apis.Listable
 }
 
-var (
-	_ Object = (*duckv1.WithPod)(nil)
-	_ Object = (*duckv1.CronJob)(nil)
-	_ Object = (*v1alpha1.ConfigurableType)(nil)
-	_ Object = (*Job)(nil)
-)
-
-var (
-	cronJobs = schema.GroupKind{Group: "batch", Kind: "CronJob"}
-	jobs     = schema.GroupKind{Group: "batch", Kind: "Job"}
-)
+var jobs = schema.GroupKind{Group: "batch", Kind: "Job"}
 
 // builtIn are the kinds of Kubernetes that can be bound. ReplicaSets and ReplicationControllers are not among them: they are made by
 // Deployments and the like, which take one whose template was changed for a hash collision and make another, endlessly.
-var builtIn = sets.New(
-	jobs,
-	cronJobs,
-	schema.GroupKind{Group: "apps", Kind: "Deployment"},
-	schema.GroupKind{Group: "apps", Kind: "StatefulSet"},
-	schema.GroupKind{Group: "apps", Kind: "DaemonSet"},
+var builtIn = map[schema.GroupKind]Shape{
+	jobs: JobTemplate, {Group: "batch", Kind: "CronJob"}: CronJob,
+	{Group: "apps", Kind: "Deployment"}: PodTemplate, {Group: "apps", Kind: "StatefulSet"}: PodTemplate, {Group: "apps", Kind: "DaemonSet"}: PodTemplate,
+}
+
+const (
+	// FieldManager is the field manager of the controller's patches. The webhook admits them unchanged: the bindings that it knows may be
+	// older than those that the controller decided on.
+	FieldManager = "addressbinding." + samples.GroupName
+	// WebhookName is the name of the MutatingWebhookConfiguration of bindings. The webhook writes its rules, and the controller reads them.
+	WebhookName = "binding.webhook." + samples.GroupName
 )
-
-// FieldManager is the field manager of the controller's patches. The webhook admits them unchanged: the bindings that it knows may be
-// older than those that the controller decided on.
-const FieldManager = "addressbinding." + samples.GroupName
-
-// WebhookName is the name of the MutatingWebhookConfiguration of bindings. The webhook writes its rules, and the controller reads them.
-const WebhookName = "binding.webhook." + samples.GroupName
 
 // Bindable reports whether objects of a kind may have a shape. Those of Kubernetes that do are known; whether others do shows when their
 // objects are read.
 func Bindable(kind schema.GroupKind, ofKubernetes bool) bool {
-	return !ofKubernetes || builtIn.Has(kind)
+	_, isKnown := builtIn[kind]
+	return isKnown || !ofKubernetes
 }
 
 // ShapeOf returns the shape of a kind, by the labels of its CustomResourceDefinition, if it has one. What nothing else is
 // known of is taken for a PodTemplate; whether it is one shows when its objects are read.
 func ShapeOf(kind schema.GroupKind, crdLabels map[string]string) Shape {
-	switch {
-	case kind == cronJobs:
-		return CronJob
-	case kind == jobs:
-		return JobTemplate
-	case crdLabels[v1alpha1.ConfigurableLabelKey] == "true":
-		return Configurable
-	default:
-		return PodTemplate
+	if shape, isKnown := builtIn[kind]; isKnown {
+		return shape
 	}
+	if crdLabels[v1alpha1.ConfigurableLabelKey] == "true" {
+		return Configurable
+	}
+	return PodTemplate
 }
 
 // New returns an empty object of the duck type, to read another into.
@@ -119,9 +102,7 @@ func (s Shape) RoleLabelKey() string {
 }
 
 // Immutable reports whether the API server rejects changes of the variables of existing objects of a kind.
-func Immutable(kind schema.GroupKind) bool {
-	return kind == jobs
-}
+func Immutable(kind schema.GroupKind) bool { return kind == jobs }
 
 // Job is the duck type of Jobs: a duckv1.WithPod that also shows whether it has finished.
 type Job struct {
@@ -141,4 +122,63 @@ func Finished(object any) bool {
 	return ok && slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
 		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
 	})
+}
+
+// Environment is one list of variables of an object.
+type Environment struct {
+	// Container has the variables. It is empty for an object that is Configurable, whose variables are for all of them, and for
+	// a container without a name, which kinds of others may have.
+	Container string
+	// Variables in their order. They must not be changed.
+	Variables []corev1.EnvVar
+
+	// path is the JSON pointer of the list, and name that of the container's name, empty if there is no container.
+	path, name string
+	// holder is the path of the object that contains only the list, so that both are added and removed together, and held reports whether it exists.
+	// It is empty if there is no such thing.
+	holder string
+	held   bool
+}
+
+// Has reports whether a variable has that value, rather than a reference to one.
+func (e *Environment) Has(name, value string) bool {
+	return slices.ContainsFunc(e.Variables, func(v corev1.EnvVar) bool { return v.ValueFrom == nil && v.Name == name && v.Value == value })
+}
+
+// Environments returns the lists of variables of an object: one for each container and init container, or the one of an
+// object that is Configurable. An object without any is neither.
+func Environments(object Object) []Environment {
+	switch object := object.(type) {
+	case *Job:
+		return ofTemplate("/spec/template/spec", &object.Spec.Template.Spec)
+	case *duckv1.WithPod:
+		return ofTemplate("/spec/template/spec", &object.Spec.Template.Spec)
+	case *duckv1.CronJob:
+		return ofTemplate("/spec/jobTemplate/spec/template/spec", &object.Spec.JobTemplate.Spec.Template.Spec)
+	case *v1alpha1.ConfigurableType:
+		const holder = "/spec/configurable"
+		environment := Environment{path: holder + "/env", holder: holder, held: object.Spec.Configurable != nil}
+		if environment.held {
+			for _, v := range object.Spec.Configurable.Env {
+				environment.Variables = append(environment.Variables, corev1.EnvVar{Name: v.Name, Value: v.Value})
+			}
+		}
+		return []Environment{environment}
+	default:
+		// A mistake of the program: objects are made by Shape.New.
+		panic(fmt.Sprintf("%T is the duck type of no shape", object))
+	}
+}
+
+func ofTemplate(path string, spec *corev1.PodSpec) (environments []Environment) {
+	add := func(field string, containers []corev1.Container) {
+		for i := range containers {
+			container := fmt.Sprintf("%s/%s/%d", path, field, i)
+			environments = append(environments,
+				Environment{Container: containers[i].Name, Variables: containers[i].Env, path: container + "/env", name: container + "/name"})
+		}
+	}
+	add("initContainers", spec.InitContainers)
+	add("containers", spec.Containers)
+	return environments
 }

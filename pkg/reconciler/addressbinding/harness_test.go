@@ -134,7 +134,7 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 		clock:               w.clock,
 		attempts:            expiring.NewExpiringWithClock(w.clock),
 	}
-	for _, shape := range binding.Shapes {
+	for _, shape := range []binding.Shape{binding.PodTemplate, binding.CronJob, binding.Configurable, binding.JobTemplate} {
 		w.inner.subjects[shape] = &duckFactory{world: w, shape: shape}
 	}
 	generated := addressbindingreconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples, w.inner.bindings, w.recorder, w.inner,
