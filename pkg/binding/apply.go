@@ -57,16 +57,15 @@ func (b *Bindings) Apply(object Object, included bool, name string) Result {
 	}
 	d := decision{name: name, names: b.names, before: markOf(object)}
 	if included {
-		d.claims = b.claims(object, name)
+		d.claims = b.claims(object)
 	}
 	d.after = d.before.only(func(variable string) bool { return d.claims[variable] != nil })
-	for variable, c := range d.claims {
-		if c.asked == nil || c.asked.value == "" {
-			continue
-		}
-		d.variable, d.Leader = variable, c.leader.binding
-		if c.leader.value != c.asked.value {
-			d.take(variable, fmt.Sprintf("variable %s is claimed by AddressBinding %s, which is older", variable, c.leader.binding))
+	asked := slices.IndexFunc(b.choosers, func(c chooser) bool { return c.binding == name && c.value != "" && c.chooses(object) })
+	if included && asked >= 0 {
+		c := b.choosers[asked]
+		leader := d.claims[c.variable].leader
+		if d.variable, d.Leader = c.variable, leader.binding; leader.value != c.value {
+			d.take(c.variable, fmt.Sprintf("variable %s is claimed by AddressBinding %s, which is older", c.variable, leader.binding))
 		}
 	}
 	for _, e := range Environments(object) {

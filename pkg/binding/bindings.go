@@ -88,12 +88,10 @@ type claim struct {
 	leader *chooser
 	// keepers are the older bindings without an address for which the variable that they have written stays.
 	keepers []*chooser
-	// asked is the binding with the name that was passed to claims, nil if it does not want the variable.
-	asked *chooser
 }
 
 // claims returns what the bindings want of an object, by variable.
-func (b *Bindings) claims(object metav1.Object, name string) map[string]*claim {
+func (b *Bindings) claims(object metav1.Object) map[string]*claim {
 	found := map[string]*claim{}
 	for i := range b.choosers {
 		c := &b.choosers[i]
@@ -103,11 +101,7 @@ func (b *Bindings) claims(object metav1.Object, name string) map[string]*claim {
 		if found[c.variable] == nil {
 			found[c.variable] = &claim{}
 		}
-		v := found[c.variable]
-		if c.binding == name {
-			v.asked = c
-		}
-		if v.leader == nil && c.value != "" {
+		if v := found[c.variable]; v.leader == nil && c.value != "" {
 			v.leader = c
 		} else if v.leader == nil && (c.unknown || c.unserved) {
 			v.keepers = append(v.keepers, c)

@@ -150,7 +150,7 @@ func (e *Environment) Has(name, value string) bool {
 func Environments(object Object) []Environment {
 	switch object := object.(type) {
 	case *Job:
-		return ofTemplate("/spec/template/spec", &object.Spec.Template.Spec)
+		return Environments(&object.WithPod)
 	case *duckv1.WithPod:
 		return ofTemplate("/spec/template/spec", &object.Spec.Template.Spec)
 	case *duckv1.CronJob:
@@ -164,8 +164,7 @@ func Environments(object Object) []Environment {
 			}
 		}
 		return []Environment{environment}
-	default:
-		// A mistake of the program: objects are made by Shape.New.
+	default: // a mistake of the program: objects are made by Shape.New
 		panic(fmt.Sprintf("%T is the duck type of no shape", object))
 	}
 }
