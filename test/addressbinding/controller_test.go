@@ -7,14 +7,14 @@ package addressbinding
 
 import (
 	"testing"
+	"time"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
-	"github.com/mallard-dev/mallard/observe/expectations"
 )
 
-// triggered bounds waits for effects that only an event of the subject can trigger, also on a busy machine. After expectations.Patience there
-// may be a reconciliation without a trigger.
-const triggered = expectations.Patience * 2 / 3
+// triggered bounds waits for effects that only an event of the subject can trigger, also on a busy machine. Hardening waits up to 10 s for the event of
+// an own write, after which there may be a reconciliation without a trigger.
+const triggered = 10 * time.Second * 2 / 3
 
 // TestAddressBinding_SubjectAdmittedWithoutVariable_IsPatched: the webhook ignores our own writes, and admits subjects unchanged if the cache of its
 // replica is stale.

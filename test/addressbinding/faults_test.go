@@ -70,10 +70,9 @@ func TestStaleCaches_SubjectsArePatchedOnce(t *testing.T) {
 		w.Await(t, ref, hasVariable("OTHER", otherAddress))
 	}
 	w.Await(t, ab, harness.Ready, counts(2, 2), hasValue(otherAddress))
-	// One more reconciliation, with caches from before, and then the address changes again.
+	// One more reconciliation is due, and the address changes again.
 	w.Patch(t, ab, `{"metadata": {"annotations": {"reconcile": "again"}}}`)
 	w.setAddress(t, address)
-	w.Await(t, ab, hasValue(address))
 	if got := w.patches(t, mark, "deployments"); len(got) != 2 {
 		t.Errorf("before its caches are current the controller wrote %d times to its subjects, want 2: %v", len(got), got)
 	}
