@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	expiring "k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/client-go/dynamic"
@@ -23,6 +24,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"knative.dev/pkg/apis/duck"
+	"knative.dev/pkg/kmeta"
 	"knative.dev/pkg/reconciler"
 	"knative.dev/pkg/tracker"
 
@@ -173,4 +175,27 @@ func (r *Reconciler) notIntercepted(namespace string, resource schema.GroupResou
 		return "the namespace has the label " + excludedFromWebhooks + later
 	}
 	return ""
+}
+
+// readClaim returns what other bindings read of a binding.
+func readClaim(obj any) []any {
+	ab := obj.(*v1.AddressBinding) //nolint:forcetypeassert // the informer has nothing else
+	return []any{ab.UID, ab.Generation, ab.Status.Value, ab.Status.LacksAddress(), binding.Unserved(ab), ab.Status.Kinds}
+}
+
+// contenders returns a function that enqueues the other bindings that may want the same variable of the same objects as one.
+func contenders(bindings listers.AddressBindingLister, enqueue func(any)) func(any) {
+	return func(obj any) {
+		changed, _ := kmeta.DeletionHandlingAccessor(obj)
+		ab, ok := changed.(*v1.AddressBinding)
+		if !ok {
+			return
+		}
+		all, _ := bindings.AddressBindings(ab.Namespace).List(labels.Everything())
+		for _, other := range all {
+			if ab.Name != other.Name && ab.Spec.Variable == other.Spec.Variable && subjectGVK(ab).GroupKind() == subjectGVK(other).GroupKind() {
+				enqueue(other)
+			}
+		}
+	}
 }

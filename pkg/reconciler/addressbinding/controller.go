@@ -53,6 +53,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 
 	// A binding also enqueues those that want the same variable, which the tracker cannot express.
 	bindings.Informer().AddEventHandler(controller.HandleAll(impl.Enqueue))
+	bindings.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: impl.Tracker.OnDeletedObserver})
 	bindings.Informer().AddEventHandler(whenChanged(contenders(bindings.Lister(), impl.Enqueue), readClaim))
 	services.Informer().AddEventHandler(controller.HandleAll(
 		controller.EnsureTypeMeta(impl.Tracker.OnChanged, v1.SchemeGroupVersion.WithKind("AddressableService"))))

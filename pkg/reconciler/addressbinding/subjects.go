@@ -10,11 +10,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,13 +24,20 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/pager"
 
 	"knative.dev/pkg/apis/duck"
+	"knative.dev/pkg/client/injection/ducks/duck/v1/podspecable"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
+	"knative.dev/pkg/injection/clients/dynamicclient"
 	"knative.dev/pkg/kmeta"
 
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
+	"github.com/mallard-dev/mallard/pkg/client/injection/ducks/duck/v1alpha1/configurable"
 	"github.com/mallard-dev/mallard/pkg/reconciler/failures"
 )
 
@@ -162,7 +171,7 @@ func (r *Reconciler) read(ctx context.Context, ab *v1.AddressBinding) (k subject
 	resource := k.resource.GroupResource()
 	switch {
 	case apierrors.IsForbidden(err):
-		return k, nil, &failures.Failure{Reason: v1.ReasonSubjectForbidden, Recheck: lastDelay / 3, Message: fmt.Sprintf(
+		return k, nil, &failures.Failure{Reason: v1.ReasonSubjectForbidden, Recheck: failures.RetryDelay, Message: fmt.Sprintf(
 			"the operator is not allowed to list %s; grant list, watch and patch in a ClusterRole labeled %s=true", resource, k.shape.RoleLabelKey())}
 	case apierrors.IsNotFound(err):
 		// The API server does not serve a new CRD yet.
@@ -190,30 +199,92 @@ func (r *Reconciler) find(gvk schema.GroupVersionKind, anyVersion bool) (subject
 		resource, _ := meta.UnsafeGuessKindToResource(gvk)
 		return subjectKind{kind, resource, binding.ShapeOf(kind, nil)}, nil
 	}
-	notBindable := failures.Newf(v1.ReasonSubjectKindNotBindable,
-		"%s cannot be a subject: it has no Pod template or is cluster-scoped, or is made by objects of another kind; bind those", kind)
-	notFound := failures.Newf(v1.ReasonSubjectKindNotFound, "the cluster does not serve kind %s at %s", gvk.Kind, gvk.GroupVersion())
 	all, _ := r.crds.List(labels.Everything())
 	i := slices.IndexFunc(all, func(crd *apiextensionsv1.CustomResourceDefinition) bool {
 		// The API server establishes only one of those that define the same kind.
 		return crd.Spec.Group == kind.Group && crd.Spec.Names.Kind == kind.Kind && apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established)
 	})
-	if i < 0 {
-		// Groups of others have a dot and, without approval, do not end in k8s.io (KEP-1111).
-		if !binding.Bindable(kind, !strings.Contains(kind.Group, ".") || strings.HasSuffix(kind.Group, ".k8s.io")) {
-			return subjectKind{}, notBindable
-		}
-		return subjectKind{}, notFound
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if i >= 0 {
+		crd = all[i]
 	}
-	crd := all[i]
 	served := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Served })
-	switch isServed := apihelpers.HasServedCRDVersion(crd, gvk.Version); {
-	case crd.Spec.Scope != apiextensionsv1.NamespaceScoped:
-		return subjectKind{}, notBindable
-	case !isServed && (!anyVersion || served < 0):
-		return subjectKind{}, notFound
-	case !isServed:
+	if anyVersion && served >= 0 && !apihelpers.HasServedCRDVersion(crd, gvk.Version) {
 		gvk.Version = crd.Spec.Versions[served].Name
 	}
+	// Groups of others have a dot and, without approval, do not end in k8s.io (KEP-1111).
+	ofKubernetes := i < 0 && (!strings.Contains(kind.Group, ".") || strings.HasSuffix(kind.Group, ".k8s.io"))
+	switch {
+	case !binding.Bindable(kind, ofKubernetes), i >= 0 && crd.Spec.Scope != apiextensionsv1.NamespaceScoped:
+		return subjectKind{}, failures.Newf(v1.ReasonSubjectKindNotBindable,
+			"%s cannot be a subject: it has no Pod template or is cluster-scoped, or is made by objects of another kind; bind those", kind)
+	case !apihelpers.HasServedCRDVersion(crd, gvk.Version):
+		return subjectKind{}, failures.Newf(v1.ReasonSubjectKindNotFound, "the cluster does not serve kind %s at %s", gvk.Kind, gvk.GroupVersion())
+	}
 	return subjectKind{kind, gvk.GroupVersion().WithResource(crd.Spec.Names.Plural), binding.ShapeOf(kind, crd.Labels)}, nil
+}
+
+// batchKey is the key of the factory for CronJobs or Jobs, duck types for which injection-gen has made none.
+type batchKey struct{ shape binding.Shape }
+
+func init() {
+	injection.Default.RegisterDuck(withBatch)
+}
+
+func withBatch(ctx context.Context) context.Context {
+	for _, shape := range []binding.Shape{binding.CronJob, binding.JobTemplate} {
+		ctx = context.WithValue(ctx, batchKey{shape}, &duck.CachedInformerFactory{Delegate: &duck.TypedInformerFactory{
+			Client: dynamicclient.Get(ctx), Type: shape.New(), ResyncPeriod: controller.GetResyncPeriod(ctx), StopChannel: ctx.Done(),
+		}})
+	}
+	return ctx
+}
+
+// newSubjects returns the factories of informers of subjects, by shape. An informer starts when a binding first refers to its kind.
+func newSubjects(ctx context.Context, onChanged func(any)) map[binding.Shape]duck.InformerFactory {
+	factories := map[binding.Shape]duck.InformerFactory{binding.PodTemplate: podspecable.Get(ctx), binding.Configurable: configurable.Get(ctx)}
+	for _, shape := range []binding.Shape{binding.CronJob, binding.JobTemplate} {
+		factories[shape], _ = ctx.Value(batchKey{shape}).(duck.InformerFactory)
+	}
+	for shape, factory := range factories {
+		factories[shape] = &duck.CachedInformerFactory{Delegate: &duck.EnqueueInformerFactory{
+			Delegate: factory, EventHandler: whenChanged(onChanged, readSubject),
+		}}
+	}
+	return factories
+}
+
+// whenChanged returns a handler that calls a function, for an update with both states: labels may have changed away from a selector. Updates that
+// change nothing of what bindings read are ignored: most are of a status.
+func whenChanged(call func(any), read func(any) []any) cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerFuncs{AddFunc: call, DeleteFunc: call, UpdateFunc: func(before, after any) {
+		if !equality.Semantic.DeepEqual(read(before), read(after)) {
+			call(before)
+			call(after)
+		}
+	}}
+}
+
+// readSubject returns what bindings read of a subject.
+func readSubject(obj any) []any {
+	o := obj.(kmeta.Accessor) //nolint:forcetypeassert // of every duck type
+	version := strconv.FormatInt(o.GetGeneration(), 10)
+	if version == "0" {
+		version = o.GetResourceVersion()
+	}
+	return []any{
+		o.GetUID(), version, o.GetLabels(), o.GetAnnotations()[samples.BoundVariablesAnnotationKey], o.GetDeletionTimestamp() == nil,
+		binding.Controlled(o), binding.Finished(o),
+	}
+}
+
+// withoutSchemas implements cache.TransformFunc: memory must not depend on the schemas of other operators.
+func withoutSchemas(obj any) (any, error) {
+	if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
+		crd.ManagedFields, crd.Annotations = nil, nil
+		for i := range crd.Spec.Versions {
+			crd.Spec.Versions[i].Schema = nil
+		}
+	}
+	return obj, nil
 }
