@@ -10,7 +10,7 @@ package main
 import (
 	"os"
 
-	"knative.dev/pkg/client/injection/kube/informers/factory/filtered"
+	filteredfactory "knative.dev/pkg/client/injection/kube/informers/factory/filtered"
 	"knative.dev/pkg/injection"
 	"knative.dev/pkg/injection/sharedmain"
 	"knative.dev/pkg/signals"
@@ -24,7 +24,7 @@ import (
 
 func main() {
 	ctx := injection.WithNamespaceScope(signals.NewContext(), os.Getenv("WATCH_NAMESPACE"))
-	ctx = filtered.WithSelectors(ctx, samples.PodOwnerUIDLabelKey)
+	ctx = filteredfactory.WithSelectors(ctx, samples.PodOwnerUIDLabelKey)
 	// Without hardening.Constructors it is a plain Knative controller.
 	sharedmain.MainWithContext(ctx, "controller", hardening.Constructors(
 		addressableservice.NewController, addressbinding.NewController, simpledeployment.NewController,
