@@ -23,6 +23,7 @@ import (
 	crsource "sigs.k8s.io/controller-runtime/pkg/source"
 
 	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
 )
 
 // states are those of one object at consecutive versions, so that each update is a change.
@@ -65,7 +66,7 @@ func BenchmarkInline(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		observer := newInline(d.observer(b.Context()))
+		observer := &inline[*corev1.Secret]{observer: d.observer(b.Context())}
 		b.ReportAllocs()
 		for b.Loop() {
 			before, after := next()
@@ -134,15 +135,14 @@ func BenchmarkQueued(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		q := newQueue(d.observer(b.Context()))
+		q := newQueue(d.observer(b.Context()), reconciler.UniversalBucket())
+		q.wake = func() {}
 		defer q.stop()
 		q.OnAdd(state("uid", 0), false)
 		b.ReportAllocs()
 		for b.Loop() {
 			q.OnUpdate(next())
-			key, _ := q.work.Get()
-			q.deliver(b.Context(), cache.ObjectName(key))
-			q.work.Done(key)
+			q.work()
 		}
 	})
 }

@@ -12,12 +12,16 @@ SPDX-License-Identifier: Apache-2.0
 //
 //	func init() { observe.Register("secret-audit", audited, onSecret) }
 //
-// A process has an observer if it imports the package that registers it, and passes [Constructors] to sharedmain, as package process does. Before
-// it ends it calls [Shutdown]. [Subscribe] adds an observer while the process runs. An observer can rely on this:
+// A program has an observer if it imports the package that registers it, and passes the [Constructors] to sharedmain.
+//
+//	func main() { sharedmain.Main("observer", observe.Constructors()...) }
+//
+// [Subscribe] adds an observer while the process runs. An observer can rely on this:
 //
 //   - It receives each change that lasts at least once. After a restart it receives each object as Added in the initial list. An effect that
 //     must not be missed when an object is deleted needs a finalizer.
-//   - It receives the events of one object in order, one at a time. Between objects, and between observers, there is no order.
+//   - It receives the events of one object in order, one at a time. Between objects, and between observers, there is no order. An object is a namespace
+//     and a name; one that was created again under them is another object, with another UID.
 //   - A queued observer receives changes that happen during a call as one: from the state that it received last to the newest one. Changes that it
 //     does not want are part of the next one.
 //   - It receives one Deleted for each UID of which it has received an Added, also if the deletion was missed while the watch was
@@ -25,15 +29,12 @@ SPDX-License-Identifier: Apache-2.0
 //   - Of each object at most two events are pending, whatever the rate of changes.
 //   - The objects are shared with a cache, so they must not be changed.
 //   - An error of a queued observer is retried with exponential back-off. A panic is an error.
-//   - Shutdown returns when every observer has received what is pending, and Stop when no call is running; afterwards none begins. At the
-//     deadline both return the number of objects whose events were not delivered.
-//   - A process keeps its leases until Shutdown returns, if its election is that of package leader. A replica that loses a lease drops what is
-//     pending: the next one receives each object that exists, but no deletion.
+//   - Stop returns when no call is running; afterwards none begins.
 //
-// Reconcilers use sources, too: [Wire] enqueues the objects that an event concerns, in place of event handlers and the filters of
-// knative.dev/pkg. [Triggers] does so for generated reconcilers, counts the events by their causes, and has a [Lister] for each source.
-//
-//	observe.Wire(ctx, impl, observe.For(ponds), observe.Owns(deployments, &v1.Pond{}))
+// At the end of a process, the controller of a registered, queued observer ends once it has delivered what is pending, unless the observer fails or needs
+// more than five seconds; then the context of its call ends, too, and the number of objects with other events is logged. Without package hardening,
+// knative.dev/pkg releases a lease at SIGTERM, and a replica that loses it drops what is pending. With it, the lease is kept while an observer delivers.
+// The next leader receives each object that exists, but no deletion that was dropped.
 //
 // Most names are those of the typed handlers in client-go 0.37, which can replace parts of this package.
 package observe

@@ -16,8 +16,12 @@ import (
 	"time"
 	"unsafe"
 
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"knative.dev/pkg/logging"
 )
 
 // shared is an informer that several sources and observers use. The lock of the hub guards what changes, except its health.
@@ -37,11 +41,8 @@ type shared struct {
 // informerOf returns the informer of a source for a user, which may release it. The first user starts it, unless injection does. ctx is that of the
 // process, or of one of its controllers.
 func (h *hub) informerOf(ctx context.Context, s *source, user string) (*shared, error) {
-	switch {
-	case s.err != nil:
+	if s.err != nil {
 		return nil, s.err
-	case s.ducks != nil:
-		return nil, fmt.Errorf("the source %s has no cache, so it is for Wire alone", s.name)
 	}
 	key := s.key.in(h.ctx)
 	if s.injected != nil {
@@ -97,13 +98,34 @@ func (h *hub) setTransform(i *shared, s *source) error {
 		return fmt.Errorf("the source %s has another Transform than one before it, with which it shares a watch: namespace %q, labels %q, fields %q",
 			s.name, s.key.namespace, s.key.labels, s.key.fields)
 	case s.injected != nil && h.started.Load():
-		return fmt.Errorf("the Transform of %s has to be set before the informers start, by Wire or by a registered observer that is queued", s.name)
+		return fmt.Errorf("the Transform of %s has to be set before the informers start, by a registered observer that is queued", s.name)
 	}
 	if err := i.SetTransform(reporting(h.ctx, s.name, s.transform)); err != nil {
 		return fmt.Errorf("setting the transform of %s: %w", s.name, err)
 	}
 	i.transform = identity(s.transform)
 	return nil
+}
+
+// reporting returns a transform that logs and counts failures. An object whose transform fails is cached as it is: client-go would drop its change,
+// would not accept a list that has it, and would take it for deleted if the list is streamed.
+func reporting(ctx context.Context, source string, transform cache.TransformFunc) cache.TransformFunc {
+	own := metric.WithAttributes(attribute.String("source", source))
+	// As in newMetrics.
+	transformErrors.Add(context.Background(), 0, own)
+	return func(obj any) (any, error) {
+		transformed, err := transform(obj)
+		if err == nil {
+			return transformed, nil
+		}
+		key := fmt.Sprintf("%T", obj)
+		if object, ok := obj.(metav1.Object); ok {
+			key = cache.MetaObjectToName(object).String()
+		}
+		transformErrors.Add(context.Background(), 1, own)
+		logging.FromContext(ctx).Errorw("The transform of a source failed, so that an object is cached as it is", "source", source, "key", key, "error", err)
+		return obj, nil
+	}
 }
 
 // addIndexes adds the indexes of a source. Several observers may name the source.

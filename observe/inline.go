@@ -11,20 +11,63 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// inline delivers the notifications of an informer to an observer on the informer's goroutine. It remembers nothing and allocates nothing.
+// inline delivers the notifications of an informer to an observer on the informer's goroutine. It remembers nothing and allocates nothing. It implements
+// cache.ResourceEventHandler.
 type inline[T Object] struct {
 	*observer[T]
-	cache.ResourceEventHandler
 
 	mu      sync.Mutex
 	calling bool
 	stopped bool
 }
 
-func newInline[T Object](o *observer[T]) *inline[T] {
-	i := &inline[T]{observer: o}
-	i.ResourceEventHandler = notifications[T]{i}
-	return i
+func (i *inline[T]) OnAdd(added any, listed bool) {
+	if object, _, ok := objectOf[T](added, i.mismatched); ok && i.matches(object) {
+		i.deliver(Event[T]{Type: Added, Object: object, InInitialList: listed})
+	}
+}
+
+func (i *inline[T]) OnUpdate(before, after any) {
+	old, _, ok := objectOf[T](before, i.mismatched)
+	object, _, isObject := objectOf[T](after, i.mismatched)
+	if !ok || !isObject {
+		return
+	}
+	matched, matches, isOther := i.matches(old), i.matches(object), old.GetUID() != object.GetUID()
+	if matched && matches && !isOther {
+		i.deliver(Event[T]{Type: Updated, Object: object, Old: old, Resync: isResync(old, object)})
+		return
+	}
+	if matched {
+		i.deliver(Event[T]{Type: Deleted, Object: old, Old: old, FinalStateUnknown: isOther})
+	}
+	if matches {
+		i.deliver(Event[T]{Type: Added, Object: object})
+	}
+}
+
+func (i *inline[T]) OnDelete(deleted any) {
+	if object, unknown, ok := objectOf[T](deleted, i.mismatched); ok && i.matches(object) {
+		i.deliver(Event[T]{Type: Deleted, Object: object, Old: object, FinalStateUnknown: unknown})
+	}
+}
+
+// objectOf returns the object of a notification, and whether it comes from a deletion that was missed. mismatched is called with what is of another
+// type.
+func objectOf[T Object](notified any, mismatched func(any)) (object T, unknown, ok bool) {
+	tombstone, unknown := notified.(cache.DeletedFinalStateUnknown)
+	if unknown {
+		notified = tombstone.Obj
+	}
+	if object, ok = notified.(T); !ok {
+		mismatched(notified)
+	}
+	return object, unknown, ok
+}
+
+// isResync reports whether two states of an object are the same one. Fake clients have no versions, and so no resync.
+func isResync[T Object](old, now T) bool {
+	return old.GetResourceVersion() != "" && old.GetResourceVersion() == now.GetResourceVersion() && old.GetUID() == now.GetUID()
 }
 
 func (i *inline[T]) deliver(event Event[T]) {
@@ -51,15 +94,7 @@ func (i *inline[T]) stop() {
 	i.stopped = true
 }
 
-func (i *inline[T]) drained() bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.stopped = i.stopped || !i.calling
-	return !i.calling
-}
-
-// Events before the call are those of the informer, which drops them when it ends.
-func (i *inline[T]) undelivered() int {
+func (i *inline[T]) running() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.calling {

@@ -8,10 +8,9 @@ package observe
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,17 +24,23 @@ import (
 // led is a queue of an observer that runs on the leader only, until the test ends, with what promotes and demotes it.
 func led(ctx context.Context, t *testing.T, handler Handler[*partial]) (*queue[*partial], reconciler.LeaderAware) {
 	t.Helper()
-	q := newQueue(observerOf(ctx, t, "it", handler))
-	q.objects = cache.NewStore(cache.MetaNamespaceKeyFunc)
-	impl := controllerOf(q)
-	t.Cleanup(q.stop)
-	t.Cleanup(impl.WorkQueue().ShutDown)
+	ctx, stop := context.WithCancel(ctx)
+	impl, q := controllerOf(ctx, observerOf(ctx, t, "it", handler).definitionOf)
 	leader, ok := impl.Reconciler.(reconciler.LeaderAware)
 	if !ok {
 		t.Fatalf("%T is not leader-aware", impl.Reconciler)
 	}
+	impl.Reconciler = workers{impl.Reconciler}
+	go func() { _ = controller.StartAll(ctx, impl) }()
+	t.Cleanup(func() {
+		stop()
+		pass(time.Second)
+	})
 	return q, leader
 }
+
+// workers is a reconciler that package controller does not promote.
+type workers struct{ controller.Reconciler }
 
 func TestQueue_LeaderOnly_ReceivesTheObjectsOfItsBuckets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -80,88 +85,45 @@ func TestQueue_LeaderOnly_ReceivesTheObjectsOfItsBuckets(t *testing.T) {
 		leader.Demote(bucket{name: "a", covers: "a-"})
 		q.OnUpdate(nil, object("a-1", "5"))
 		expect()
-		if n := q.undelivered(); n != 0 {
-			t.Errorf("%d objects have events of which another replica takes care", n)
+		if n := len(q.records); n != 0 {
+			t.Errorf("%d objects are kept of which another replica takes care", n)
 		}
 	})
 }
 
-// gated is a reconciler in front of another, which a test shuts.
-type gated struct {
-	controller.Reconciler
-
-	isShut bool
-}
-
-func (g *gated) Reconcile(ctx context.Context, key string) error {
-	if g.isShut {
-		return controller.NewSkipKey(key)
-	}
-	return g.Reconciler.Reconcile(ctx, key)
-}
-
-func TestQueue_LeaderOnly_DeliversThroughTheReconcilerOfItsController(t *testing.T) {
+// Without an election, package controller promotes twice.
+func TestQueue_PromotedTwice_ReceivesTheObjectsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var received []string
-		q, leader := led(t.Context(), t, func(_ context.Context, e Event[*partial]) error {
-			received = append(received, e.Name.Name)
+		received := 0
+		q, leader := led(t.Context(), t, func(context.Context, Event[*partial]) error {
+			received++
 			return nil
 		})
-		gate := &gated{Reconciler: q.gate.Reconciler}
-		q.gate.Reconciler = gate
-		if err := leader.Promote(reconciler.UniversalBucket(), nil); err != nil {
+		q.objects = cache.NewStore(cache.MetaNamespaceKeyFunc)
+		if err := q.objects.Add(object(1, 1)); err != nil {
 			t.Fatal(err)
 		}
-		q.OnAdd(object(1, 1), false)
-		synctest.Wait()
-		gate.isShut = true
-		q.OnAdd(object(2, 1), false)
-		synctest.Wait()
-		if !slices.Equal(received, []string{"1"}) {
-			t.Errorf("received are %q, want what was enqueued before the gate was shut", received)
-		}
-	})
-}
-
-// The next leader receives the notifications that the previous one had not received, except deletions.
-func TestShutdown_ReplicaCeasesToLead_WaitsForTheCallAndCountsWhatIsPending(t *testing.T) {
-	for stopping, want := range map[bool]string{true: "the events of 2 objects were not delivered", false: "the events of 1 objects were not delivered"} {
-		synctest.Test(t, func(t *testing.T) {
-			ctx, stop := context.WithCancel(t.Context())
-			release := make(chan struct{})
-			q, leader := led(ctx, t, func(context.Context, Event[*partial]) error {
-				<-release
-				return nil
-			})
+		for range 2 {
 			if err := leader.Promote(reconciler.UniversalBucket(), nil); err != nil {
 				t.Fatal(err)
 			}
-			q.OnAdd(object(1, 1), false)
 			synctest.Wait()
-			q.OnAdd(object(2, 1), false)
-			if stopping {
-				stop()
-			}
-			leader.Demote(reconciler.UniversalBucket())
-			stop()
-			if err := shutdown(t, q); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("got %v, want %q", err, want)
-			}
-			close(release)
-		})
-	}
+		}
+		if received != 1 {
+			t.Errorf("the object is received %d times, want once", received)
+		}
+	})
 }
 
 func TestConstructor_EveryReplica_StartsWithTheControllers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var received int
 		ctx, stop := context.WithCancel(t.Context())
-		q := newQueue(observerOf(ctx, t, "it", func(context.Context, Event[*partial]) error {
+		impl, q := controllerOf(ctx, observerOf(ctx, t, "it", func(context.Context, Event[*partial]) error {
 			received++
 			return nil
-		}, Options[*partial]{Scope: EveryReplica}))
+		}, Options[*partial]{Scope: EveryReplica}).definitionOf)
 		defer q.stop()
-		impl := controllerOf(q)
 		q.OnAdd(object(1, 1), true)
 		synctest.Wait()
 		if received != 0 {
@@ -173,6 +135,6 @@ func TestConstructor_EveryReplica_StartsWithTheControllers(t *testing.T) {
 			t.Errorf("the observer has received %d events, want 1", received)
 		}
 		stop()
-		pass(drainPoll)
+		pass(time.Second)
 	})
 }

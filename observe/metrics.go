@@ -12,8 +12,6 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-
-	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
 // Attributes of the metrics.
@@ -32,6 +30,8 @@ var (
 	duration, _ = meter.Float64Histogram("observer.duration", metric.WithUnit("s"), metric.WithDescription("Duration of the calls of observers."),
 		// From a handler that counts to one whose requests time out.
 		metric.WithExplicitBucketBoundaries(0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30))
+	pending, _ = meter.Int64UpDownCounter("observer.pending", metric.WithUnit("{object}"),
+		metric.WithDescription("Objects with events that wait for a worker. Those that wait for a repetition are not among them."))
 	mismatches, _ = meter.Int64Counter("observer.mismatches", metric.WithUnit("{notification}"),
 		metric.WithDescription("Notifications with an object of another type than that of the observer."))
 	transformErrors, _ = meter.Int64Counter("observer.transform.errors", metric.WithUnit("{object}"),
@@ -47,7 +47,7 @@ type metrics struct {
 // outcome is the type of an event, and how the call with it ended.
 type outcome struct {
 	event  Type
-	result telemetry.Result
+	result result
 }
 
 type measurement struct {
@@ -61,10 +61,7 @@ func newMetrics(name string) metrics {
 		outcomes: map[outcome]measurement{},
 	}
 	for _, t := range allTypes {
-		for _, r := range []telemetry.Result{
-			telemetry.ResultSuccess, telemetry.ResultSkip, telemetry.ResultRequeue, telemetry.ResultConflict, telemetry.ResultError,
-			telemetry.ResultPermanentError, resultPanic,
-		} {
+		for _, r := range []result{resultSuccess, resultSkip, resultRequeue, resultConflict, resultError, resultPermanentError, resultPanic} {
 			attributes := metric.WithAttributeSet(attribute.NewSet(observerKey.String(name), typeKey.String(string(t)), resultKey.String(string(r))))
 			m.outcomes[outcome{t, r}] = measurement{[]metric.AddOption{attributes}, []metric.RecordOption{attributes}}
 		}
@@ -74,7 +71,10 @@ func newMetrics(name string) metrics {
 	return m
 }
 
-func (m metrics) called(t Type, r telemetry.Result, took time.Duration) {
+// waits counts objects that begin to wait for a worker, or cease to.
+func (m metrics) waits(n int64) { pending.Add(context.Background(), n, m.own...) }
+
+func (m metrics) called(t Type, r result, took time.Duration) {
 	measured := m.outcomes[outcome{t, r}]
 	calls.Add(context.Background(), 1, measured.counted...)
 	duration.Record(context.Background(), took.Seconds(), measured.timed...)

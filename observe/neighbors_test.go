@@ -15,22 +15,20 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
 // neighbor is an observer that misbehaves in each call.
 type neighbor struct {
 	harm    func() error
 	options Options[*corev1.Secret]
-	result  telemetry.Result
+	result  result
 }
 
 // neighbors are named after what they do.
 var neighbors = map[string]neighbor{
-	"slow":          {harm: sleeping1s, result: telemetry.ResultSuccess},
-	"slow-inline":   {harm: sleeping1s, options: Options[*corev1.Secret]{Inline: true}, result: telemetry.ResultSuccess},
-	"failing":       {harm: returning(errInduced), result: telemetry.ResultError},
+	"slow":          {harm: sleeping1s, result: resultSuccess},
+	"slow-inline":   {harm: sleeping1s, options: Options[*corev1.Secret]{Inline: true}, result: resultSuccess},
+	"failing":       {harm: returning(errInduced), result: resultError},
 	"panics":        {harm: panicking, result: resultPanic},
 	"panics-inline": {harm: panicking, options: Options[*corev1.Secret]{Inline: true}, result: resultPanic},
 }

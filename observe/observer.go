@@ -14,18 +14,18 @@ import (
 	"slices"
 	"time"
 
-	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
+	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 
 	"github.com/mallard-dev/mallard/confidential"
-	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
 // Object is a pointer to the Go type of a Kubernetes object.
@@ -102,7 +102,7 @@ type Options[T Object] struct {
 	// Scope determines which replicas call the observer.
 	Scope Scope
 	// Resync is the interval at which the observer receives each object even if it has not changed. By default it never does. The shortest time is a second.
-	// It is not for an Injected source.
+	// An observer of an Injected source has to be registered for it.
 	Resync time.Duration
 	// Timeout bounds each call by its context. By default nothing does.
 	Timeout time.Duration
@@ -203,38 +203,61 @@ func (o *observer[T]) call(ctx context.Context, event Event[T]) error {
 	}
 	start := time.Now()
 	err := o.try("the handler", &event, func() error { return o.handler(ctx, event) })
-	result := resultOf(err)
-	o.metrics.called(event.Type, result, time.Since(start))
-	if err != nil && result != telemetry.ResultSkip && (result != telemetry.ResultRequeue || o.options.Inline) {
+	outcome := resultOf(err)
+	o.metrics.called(event.Type, outcome, time.Since(start))
+	if err != nil && outcome != resultSkip && (outcome != resultRequeue || o.options.Inline) {
 		logging.FromContext(o.ctx).Errorw("An observer failed", "observer", o.id, "type", string(event.Type), "key", event.Name.String(),
-			"repeated", !o.options.Inline && !isFinal(result), "error", err)
+			"repeated", !o.options.Inline && !isFinal(outcome), "error", err)
 	}
 	return err
 }
 
-// errPanic is the error of a function that has panicked, and resultPanic its result. The other results are those of reconcilers.
+// result classifies the end of a call as the queue of a reconciler does. It is a label of metrics.
+type result string
+
+const (
+	resultSuccess        result = "success"
+	resultSkip           result = "skip"
+	resultRequeue        result = "requeue"
+	resultConflict       result = "conflict"
+	resultError          result = "error"
+	resultPermanentError result = "permanent_error"
+	resultPanic          result = "panic"
+)
+
+// errPanic is the error of a function that has panicked.
 var errPanic = errors.New("the observer panicked")
 
-const resultPanic telemetry.Result = "panic"
-
-func resultOf(err error) telemetry.Result {
-	if errors.Is(err, errPanic) {
-		return resultPanic
+func resultOf(err error) result {
+	if err == nil {
+		// The other checks allocate.
+		return resultSuccess
 	}
-	return telemetry.ResultOf(err)
+	requeue, _ := controller.IsRequeueKey(err)
+	switch {
+	case errors.Is(err, errPanic):
+		return resultPanic
+	case controller.IsSkipKey(err):
+		return resultSkip
+	case requeue:
+		return resultRequeue
+	case apierrors.IsConflict(err):
+		return resultConflict
+	case controller.IsPermanentError(err):
+		return resultPermanentError
+	default:
+		return resultError
+	}
 }
 
 // isFinal reports whether an event is not delivered again.
-func isFinal(r telemetry.Result) bool {
-	return r == telemetry.ResultSuccess || r == telemetry.ResultSkip || r == telemetry.ResultPermanentError
+func isFinal(r result) bool {
+	return r == resultSuccess || r == resultSkip || r == resultPermanentError
 }
 
 // mismatched counts a notification with an object of another type.
 func (o *observer[T]) mismatched(notified any) {
-	logMismatch[T](logging.FromContext(o.ctx), o.id, notified)
+	logging.FromContext(o.ctx).Errorw("A source delivers objects of another type", "observer", o.id,
+		"want", reflect.TypeFor[T]().String(), "got", fmt.Sprintf("%T", notified))
 	mismatches.Add(context.Background(), 1, o.metrics.own...)
-}
-
-func logMismatch[T Object](logger *zap.SugaredLogger, name string, notified any) {
-	logger.Errorw("A source delivers objects of another type", "observer", name, "want", reflect.TypeFor[T]().String(), "got", fmt.Sprintf("%T", notified))
 }

@@ -21,9 +21,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
 )
 
 type partial = metav1.PartialObjectMetadata
@@ -31,8 +31,7 @@ type partial = metav1.PartialObjectMetadata
 // started is a queue of an observer that runs on every replica, until the test ends.
 func started(ctx context.Context, t *testing.T, name string, handler Handler[*partial], options ...Options[*partial]) *queue[*partial] {
 	t.Helper()
-	q := newQueue(observerOf(ctx, t, name, handler, options...))
-	q.start()
+	q := newQueue(observerOf(ctx, t, name, handler, options...), reconciler.UniversalBucket())
 	t.Cleanup(q.stop)
 	return q
 }
@@ -101,7 +100,7 @@ func TestQueue_HandlerSleeps_HeapDependsOnTheNumberOfKeysAlone(t *testing.T) {
 	if after > before+before/20 {
 		t.Errorf("the heap has %d bytes after %d changes, and %d after %d; want at most 5 %% more", before, 2*keys, after, changes)
 	}
-	if n := q.undelivered(); n != keys+1 {
+	if n := q.ready.Len() + q.running(); n != keys+1 {
 		t.Errorf("%d objects have pending events, want %d", n, keys+1)
 	}
 }
@@ -113,25 +112,8 @@ func TestQueue_HandlerSleeps_ObjectsThatHaveGoneLeaveNothing(t *testing.T) {
 		q.OnAdd(object(i, i), false)
 		q.OnDelete(object(i, i))
 	}
-	if records, waiting, order, queued := len(q.records), q.backlog.waiting.Len(), len(q.backlog.order), q.work.Len(); records != 1 || waiting > 1 ||
-		order > 2*mostStale || queued > 2 {
-		t.Errorf("%d records, %d waiting keys, %d in order and %d queued keys are left of %d objects", records, waiting, order, queued, objects)
-	}
-}
-
-func TestBacklog_KeyIsRemovedAndAddedOften_TakesNoMoreRoom(t *testing.T) {
-	r, impl := newRecorder(t)
-	defer impl.WorkQueue().ShutDown()
-	for i := range 10 * workers {
-		// The queue is full.
-		impl.EnqueueKey(named(fmt.Sprint("urgent", i)))
-	}
-	for range 100 * mostStale {
-		r.backlog.Add(named("it"))
-		r.backlog.Remove(named("it"))
-	}
-	if n := len(r.backlog.order); n > 3*mostStale || r.backlog.waiting.Len() != 0 {
-		t.Errorf("%d keys are kept, of which %d wait", n, r.backlog.waiting.Len())
+	if records, ready := len(q.records), q.ready.Len(); records != 1 || ready > 0 {
+		t.Errorf("%d records and %d waiting ones are left of %d objects", records, ready, objects)
 	}
 }
 
@@ -200,11 +182,12 @@ func TestQueue_DistinctValueCannotBeCompared_EventIsDelivered(t *testing.T) {
 			q := newQueue(observerOf(logging.WithLogger(t.Context(), zap.New(core).Sugar()), t, "it", func(context.Context, Event[*partial]) error {
 				received++
 				return nil
-			}, Options[*partial]{Distinct: distinct}))
+			}, Options[*partial]{Distinct: distinct}), reconciler.UniversalBucket())
+			q.wake = func() {}
 			defer q.stop()
 			for version := range 2 {
 				q.OnUpdate(nil, object(1, version))
-				q.deliver(t.Context(), cache.NewObjectName("ns", "1"))
+				q.work()
 			}
 			if received != 2 {
 				t.Errorf("%d events are received, want 2", received)
@@ -223,11 +206,12 @@ func TestQueue_ObjectOfAnotherType_IsCountedAndTheRestIsDelivered(t *testing.T) 
 	q := newQueue(observerOf(logging.WithLogger(t.Context(), zap.New(core).Sugar()), t, name, func(_ context.Context, e Event[*partial]) error {
 		received = append(received, e.Name.Name)
 		return nil
-	}))
+	}), reconciler.UniversalBucket())
+	q.wake = func() {}
 	defer q.stop()
 	q.OnAdd(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "other"}}, false)
 	q.OnAdd(object(1, 1), false)
-	if q.deliver(t.Context(), cache.NewObjectName("ns", "1")); !slices.Equal(received, []string{"1"}) {
+	if q.work(); !slices.Equal(received, []string{"1"}) {
 		t.Errorf("received are %q, want the object of the type", received)
 	}
 	if n := measured(t, "observer.mismatches", attributes{"observer": name}); n != 1 {

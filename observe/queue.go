@@ -7,8 +7,11 @@ package observe
 
 import (
 	"cmp"
+	"container/list"
 	"context"
+	"strconv"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -19,65 +22,52 @@ import (
 	"knative.dev/pkg/reconciler"
 )
 
-// queue delivers the notifications of an informer to an observer on its own workers, which run until stop: those of a controller leave when the
-// context of the process ends, although notifications still arrive. It implements cache.ResourceEventHandler for the informer.
+// drainTimeout bounds how long calls continue after the context of the process has ended. It is short, because package hardening, for example, lets that
+// context end only once the workers are idle.
+const drainTimeout = 5 * time.Second
+
+// queue delivers the notifications of an informer to an observer on workers. It implements cache.ResourceEventHandler for the informer.
 type queue[T Object] struct {
 	*observer[T]
 
-	work workqueue.TypedRateLimitingInterface[types.NamespacedName]
-	// backlog holds the keys that wait. Those of the work queue could not be removed when their objects are deleted.
-	backlog *backlog
-	// gate has the reconciler that deliveries pass, so that they only take place while this replica leads; nil if the observer runs on every replica.
-	gate *controller.Impl
+	// wake has a worker call work.
+	wake func()
 	// calling is the context of the calls.
 	calling context.Context //nolint:containedctx // the lifetime of the observer
+	// detach ends what waits for the end of the process.
+	detach func() bool
 	// objects is the cache of the source.
 	objects cache.Store
+	limiter workqueue.TypedRateLimiter[types.NamespacedName]
 
 	mu      sync.Mutex
 	records map[cache.ObjectName]*record[T]
-	// calls is the number of calls that are running. A call may outlive its record.
-	calls int
+	// ready has the records with events that can be delivered now, in the order in which they became so.
+	ready list.List
+	// workers is the number of workers that were woken, and calls the number of calls that are running. A call may outlive its record.
+	workers, calls int
 	// stopped reports whether the observer is no longer called.
 	stopped bool
 	// buckets are those that this replica leads, by name. One that has all keys is for an observer on every replica.
 	buckets map[string]reconciler.Bucket
-	// lost is the number of objects whose events were pending when a replica that ends ceased to lead.
-	lost int
 }
 
-func newQueue[T Object](o *observer[T]) *queue[T] {
-	limiter := cmp.Or(o.options.RateLimiter, workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName]())
-	q := &queue[T]{
-		observer: o, records: map[cache.ObjectName]*record[T]{}, buckets: map[string]reconciler.Bucket{"": reconciler.UniversalBucket()},
-		calling: logging.WithLogger(context.WithoutCancel(o.ctx), logging.FromContext(o.ctx).Named(o.id)),
-		work:    workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: o.id}),
+func newQueue[T Object](o *observer[T], buckets ...reconciler.Bucket) *queue[T] {
+	q := &queue[T]{observer: o, records: map[cache.ObjectName]*record[T]{}, buckets: map[string]reconciler.Bucket{}}
+	q.limiter = cmp.Or(o.options.RateLimiter, workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName]())
+	for _, b := range buckets {
+		q.buckets[b.Name()] = b
 	}
-	q.backlog = newBacklog(func() bool { return q.work.Len() < q.options.Workers }, q.work.Add)
+	q.wake = func() { go q.work() }
+	var cancel context.CancelFunc
+	q.calling, cancel = context.WithCancel(logging.WithLogger(context.WithoutCancel(o.ctx), logging.FromContext(o.ctx).Named(o.id)))
+	q.detach = context.AfterFunc(o.ctx, func() {
+		time.AfterFunc(drainTimeout, func() {
+			q.stop()
+			cancel()
+		})
+	})
 	return q
-}
-
-// start starts the workers.
-func (q *queue[T]) start() {
-	for range q.options.Workers {
-		go q.run()
-	}
-}
-
-func (q *queue[T]) run() {
-	for {
-		key, isShut := q.work.Get()
-		if isShut {
-			return
-		}
-		if q.gate != nil {
-			_ = q.gate.Reconciler.Reconcile(q.calling, cache.ObjectName(key).String())
-		} else {
-			q.deliver(q.calling, cache.ObjectName(key))
-		}
-		q.work.Done(key)
-		q.backlog.Feed()
-	}
 }
 
 func (q *queue[T]) OnAdd(added any, listed bool) { q.set(nil, added, listed) }
@@ -114,116 +104,229 @@ func (q *queue[T]) take(r *record[T], object T, listed bool) {
 	}
 }
 
-// change changes a record, and enqueues its key if there is an event to be delivered. It is called with the lock.
+// change changes the record of an object. It is called with the lock.
 func (q *queue[T]) change(name cache.ObjectName, f func(*record[T])) {
-	if q.stopped || !q.leads(name.AsNamespacedName()) {
+	if q.stopped || !q.leads(name) {
 		return
 	}
 	r, ok := q.records[name]
 	if !ok {
-		r = &record[T]{}
+		r = &record[T]{name: name}
 		q.records[name] = r
 	}
 	f(r)
-	switch {
-	case r.isEmpty():
-		delete(q.records, name)
-		q.backlog.Remove(name.AsNamespacedName())
-	case r.isReady():
-		q.backlog.Add(name.AsNamespacedName())
+	q.settle(r)
+}
+
+// settle is called, with the lock, after each change of a record.
+func (q *queue[T]) settle(r *record[T]) {
+	switch isReady := r.isReady(); {
+	case isReady && r.waiting == nil:
+		r.waiting = q.ready.PushBack(r)
+		q.metrics.waits(1)
+		if q.workers < q.options.Workers {
+			q.workers++
+			q.wake()
+		}
+	case !isReady:
+		q.withdraw(r)
+	}
+	if r.isEmpty() {
+		q.remove(r)
 	}
 }
 
-// deliver calls the observer with the next event of an object. The queue remembers failures of an object until there is nothing to repeat.
-func (q *queue[T]) deliver(ctx context.Context, name cache.ObjectName) {
-	r, event, ok := q.begin(name)
-	if !ok || q.end(r, event, q.call(ctx, event)) {
-		q.work.Forget(name.AsNamespacedName())
+// withdraw takes an object from those that wait. It is called with the lock.
+func (q *queue[T]) withdraw(r *record[T]) {
+	if r.waiting != nil {
+		q.ready.Remove(r.waiting)
+		r.waiting = nil
+		q.metrics.waits(-1)
 	}
 }
 
-// begin returns the next event of an object that the observer wants, and its record.
-func (q *queue[T]) begin(name cache.ObjectName) (r *record[T], event Event[T], ok bool) {
+func (q *queue[T]) remove(r *record[T]) {
+	delete(q.records, r.name)
+	q.limiter.Forget(r.name.AsNamespacedName())
+}
+
+// work delivers events until none is ready. So an event is pending only while a worker is busy or the observer fails, and a process whose workers are
+// idle has delivered all.
+func (q *queue[T]) work() {
+	for {
+		r, event, ok := q.begin()
+		if !ok {
+			return
+		}
+		q.end(r, event, q.call(q.calling, event))
+	}
+}
+
+// begin returns the next event that the observer wants, and its record.
+func (q *queue[T]) begin() (r *record[T], event Event[T], ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	r = q.records[name]
-	if r == nil || r.calling != "" || q.stopped || !q.leads(name.AsNamespacedName()) {
-		return nil, event, false
-	}
-	for {
-		if event, ok = r.begin(name); !ok {
-			return nil, event, false
+	for front := q.ready.Front(); front != nil; front = q.ready.Front() {
+		r, _ = front.Value.(*record[T])
+		q.withdraw(r)
+		if event, ok = r.begin(); !ok {
+			continue
 		}
 		if q.wants(&event) {
 			q.calls++
 			return r, event, true
 		}
 		r.skip(event)
-		if r.isEmpty() {
-			delete(q.records, name)
-		}
+		q.settle(r)
 	}
+	q.workers--
+	return nil, event, false
 }
 
-// end notes how a call ended, and reports whether it is not repeated.
-func (q *queue[T]) end(r *record[T], event Event[T], err error) (isLast bool) {
-	isLast = isFinal(resultOf(err))
+// end notes how a call ended. An event that was not delivered is repeated after a delay.
+func (q *queue[T]) end(r *record[T], event Event[T], err error) {
+	isLast := isFinal(resultOf(err))
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.calls--
 	if q.records[event.Name] != r {
 		// This replica has ceased to lead the object.
-		return true
+		return
 	}
 	r.end(event, isLast)
-	switch key := event.Name.AsNamespacedName(); {
-	case r.isEmpty():
-		delete(q.records, event.Name)
-		return true
-	case !isLast:
+	if isLast {
+		q.limiter.Forget(event.Name.AsNamespacedName())
+	} else if !r.isEmpty() {
 		r.delayed = true
-		if ok, delay := controller.IsRequeueKey(err); ok {
-			q.work.AddAfter(key, delay)
-		} else {
-			q.work.AddRateLimited(key)
+		isRequeue, delay := controller.IsRequeueKey(err)
+		if !isRequeue {
+			delay = q.limiter.When(event.Name.AsNamespacedName())
 		}
-	case r.isPending():
-		q.backlog.Add(key)
+		time.AfterFunc(delay, func() { q.repeat(r) })
 	}
-	return isLast
+	q.settle(r)
+}
+
+// repeat ends the delay of an object.
+func (q *queue[T]) repeat(r *record[T]) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.records[r.name] == r && !q.stopped {
+		r.delayed = false
+		q.settle(r)
+	}
+}
+
+// leads reports whether this replica calls the observer for an object. It is called with the lock.
+func (q *queue[T]) leads(name cache.ObjectName) bool {
+	for _, bucket := range q.buckets {
+		if bucket.Has(name.AsNamespacedName()) {
+			return true
+		}
+	}
+	return false
 }
 
 func (q *queue[T]) stop() {
+	q.detach()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.stopped = true
-	q.work.ShutDown()
-}
-
-func (q *queue[T]) drained() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.calls > 0 {
-		return false
-	}
-	for _, r := range q.records {
-		if r.isReady() && !q.stopped {
-			return false
-		}
+	if !q.stopped && q.ctx.Err() != nil {
+		q.reportLost(reconciler.UniversalBucket())
 	}
 	q.stopped = true
-	q.work.ShutDown()
-	return true
+	for _, r := range q.records {
+		q.withdraw(r)
+	}
 }
 
-func (q *queue[T]) undelivered() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	n := q.calls + q.lost
-	for _, r := range q.records {
-		if r.isPending() && r.calling == "" {
-			n++
+// reportLost logs how many objects of a bucket have events that this process does not deliver anymore. It is called with the lock.
+func (q *queue[T]) reportLost(b reconciler.Bucket) {
+	lost := 0
+	for name, r := range q.records {
+		if r.calling == "" && r.isPending() && b.Has(name.AsNamespacedName()) {
+			lost++
 		}
 	}
-	return n
+	if lost > 0 {
+		logging.FromContext(q.ctx).Warnw("An observer ends before it has received all events", "observer", q.id, "objects", lost)
+	}
+}
+
+func (q *queue[T]) running() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.calls
+}
+
+// everywhere is the controller of an observer that runs on every replica.
+type everywhere[T Object] struct{ *queue[T] }
+
+// leading is the controller of an observer that runs on the leader only. It implements reconciler.LeaderAware. Until a promotion it has no events.
+type leading[T Object] struct{ *queue[T] }
+
+// controllerOf returns the controller of a registered observer. Its name is that of its leases. Its keys are numbers, each of which wakes a
+// worker: of the objects that are waiting, the queue keeps no keys that it could not remove.
+func controllerOf[T Object](ctx context.Context, d *definitionOf[T]) (*controller.Impl, *queue[T]) {
+	var q *queue[T]
+	var r controller.Reconciler
+	if d.options.Scope == EveryReplica {
+		q = newQueue(d.observer(ctx), reconciler.UniversalBucket())
+		r = everywhere[T]{q}
+	} else {
+		q = newQueue(d.observer(ctx))
+		r = leading[T]{q}
+	}
+	impl := controller.NewContext(ctx, r, controller.ControllerOptions{
+		WorkQueueName: d.id, Concurrency: d.options.Workers, Logger: logging.FromContext(ctx).Named(d.id),
+	})
+	woken := 0
+	q.wake = func() {
+		woken++
+		impl.EnqueueKey(types.NamespacedName{Name: strconv.Itoa(woken)})
+	}
+	return impl, q
+}
+
+// Reconcile implements controller.Reconciler. At the end of a process, package controller waits for it.
+func (q *queue[T]) Reconcile(_ context.Context, key string) error {
+	q.work()
+	return controller.NewSkipKey(key) // it is not logged
+}
+
+// Promote implements reconciler.LeaderAware. The observer receives the objects of the bucket as if they had been listed now.
+func (l leading[T]) Promote(b reconciler.Bucket, _ func(reconciler.Bucket, types.NamespacedName)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, again := l.buckets[b.Name()]; again {
+		return nil // without an election, package controller promotes twice
+	}
+	l.buckets[b.Name()] = b
+	// Notifications wait until then. So a deletion that the cache does not have yet arrives after the object.
+	for _, listed := range l.objects.List() {
+		object, _, ok := objectOf[T](listed, l.mismatched)
+		if !ok || !b.Has(cache.MetaObjectToName(object).AsNamespacedName()) {
+			continue
+		}
+		l.change(cache.MetaObjectToName(object), func(r *record[T]) {
+			l.take(r, object, true)
+			r.ahead = r.exists
+		})
+	}
+	return nil
+}
+
+// Demote implements reconciler.LeaderAware. Another replica calls the observer from now on, first with each object that exists. Other notifications,
+// such as deletions, are dropped.
+func (l leading[T]) Demote(b reconciler.Bucket) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reportLost(b)
+	delete(l.buckets, b.Name())
+	for name, r := range l.records {
+		if b.Has(name.AsNamespacedName()) {
+			l.withdraw(r)
+			l.remove(r)
+		}
+	}
 }

@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package observe
 
 import (
+	"container/list"
+
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -13,6 +15,7 @@ import (
 // most two: a deletion, and the state of an object that was created under the same name since. A queue of events would grow with their
 // rate; this does not. The zero value is that of an object without notifications.
 type record[T Object] struct {
+	name cache.ObjectName
 	// delivered is the state that the observer received last, if it knows of the object, and seen the one that it last received or did not want.
 	delivered, seen T
 	announced       bool
@@ -35,6 +38,8 @@ type record[T Object] struct {
 	calling Type
 	// delayed reports whether the queue delivers the object again by itself, after a failure.
 	delayed bool
+	// waiting is the place of the object among those that wait, or nil.
+	waiting *list.Element
 }
 
 // isOutdated reports whether a notification led to the state of a cache that is known already. Resource versions do not show it: after a restore of etcd
@@ -86,7 +91,7 @@ func (r *record[T]) isReady() bool { return r.isPending() && r.calling == "" && 
 func (r *record[T]) isEmpty() bool { return !r.announced && !r.exists && r.calling == "" }
 
 // begin returns the next event to deliver, if there is one. The observer may be called with it until end.
-func (r *record[T]) begin(name cache.ObjectName) (event Event[T], ok bool) {
+func (r *record[T]) begin() (event Event[T], ok bool) {
 	switch {
 	case r.gone != nil:
 		event = *r.gone
@@ -99,8 +104,8 @@ func (r *record[T]) begin(name cache.ObjectName) (event Event[T], ok bool) {
 		}
 		r.changed, r.folded = false, 0
 	}
-	event.Name, event.Old = name, r.delivered
-	r.calling, r.delayed = event.Type, false
+	event.Name, event.Old = r.name, r.delivered
+	r.calling = event.Type
 	return event, true
 }
 

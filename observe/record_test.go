@@ -15,7 +15,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 )
@@ -47,7 +46,7 @@ func describe(e Event[*corev1.Secret]) string {
 // deliverAll delivers what is pending.
 func deliverAll(r *record[*corev1.Secret]) (events []string) {
 	for {
-		e, ok := r.begin(cache.ObjectName{Namespace: "ns", Name: "it"})
+		e, ok := r.begin()
 		if !ok {
 			return events
 		}
@@ -116,7 +115,6 @@ func TestRecord_ChangesWhilePending_AreFolded(t *testing.T) {
 }
 
 func TestRecord_FailedCall_IsRepeatedWithWhatChangedSince(t *testing.T) {
-	name := cache.ObjectName{Namespace: "ns", Name: "it"}
 	for label, tc := range map[string]struct {
 		known, during func(*record[*corev1.Secret])
 		want          string
@@ -141,7 +139,7 @@ func TestRecord_FailedCall_IsRepeatedWithWhatChangedSince(t *testing.T) {
 				deliverAll(&r)
 			}
 			r.set(state("a", 2), false)
-			event, ok := r.begin(name)
+			event, ok := r.begin()
 			if !ok {
 				t.Fatal("there is nothing to deliver")
 			}
@@ -186,7 +184,7 @@ func (c *cluster) remove(missed bool) {
 }
 
 func (c *cluster) call() bool {
-	e, ok := c.record.begin(cache.ObjectName{})
+	e, ok := c.record.begin()
 	if ok {
 		c.calling = &e
 	}

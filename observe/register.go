@@ -11,12 +11,17 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
 )
 
 // definition is an observer that is registered, of any type of object.
@@ -35,12 +40,11 @@ type definitionOf[T Object] struct {
 	options Options[T]
 }
 
-// registry holds the observers that a program registers, and the hubs of its processes; only tests have several hubs.
+// registry holds the observers that a program registers.
 var registry struct {
 	sync.Mutex
 
 	definitions []definition
-	hubs        []*hub
 }
 
 func registered() []definition {
@@ -50,9 +54,12 @@ func registered() []definition {
 }
 
 // Register has every process that imports the package call a handler with the changes of a source. It is called by init functions. name is that
-// of the work queue and in metrics and logs. Register panics if the name is registered, or if the options or the source are invalid.
+// of the controller, and in leases, metrics and logs. Register panics if it is no DNS name or is registered, or if the options or the source are invalid.
 func Register[T Object](name string, source Source[T], handler Handler[T], options ...Options[T]) {
 	d, err := define(name, source, handler, options)
+	if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
+		err = errors.Join(err, fmt.Errorf("the name is part of those of leases: %s", problems[0]))
+	}
 	registry.Lock()
 	defer registry.Unlock()
 	if slices.ContainsFunc(registry.definitions, func(other definition) bool { return other.name() == name }) {
@@ -63,8 +70,6 @@ func Register[T Object](name string, source Source[T], handler Handler[T], optio
 	}
 	registry.definitions = append(registry.definitions, d)
 }
-
-var errNoSource = errors.New("the source must be made by a function of this package")
 
 func define[T Object](name string, source Source[T], handler Handler[T], options []Options[T]) (*definitionOf[T], error) {
 	d := &definitionOf[T]{id: name, source: source, handler: handler}
@@ -79,17 +84,15 @@ func define[T Object](name string, source Source[T], handler Handler[T], options
 	case len(options) > 1:
 		return nil, fmt.Errorf("there must be at most one Options, not %d", len(options))
 	case source.source == nil:
-		return nil, errNoSource
-	case source.build == nil && d.options.Resync > 0:
-		return nil, errors.New("Options.Resync: the informer that injection runs has its own period; use Selected")
+		return nil, errors.New("the source must be made by a function of this package")
 	}
 	err := errors.Join(source.err, d.options.check())
 	d.options.Workers = max(d.options.Workers, 1)
 	return d, err
 }
 
-// Constructors returns a constructor for the controller of each queued observer that is registered. Every main passes them on, so that an
-// observer needs nothing but an import.
+// Constructors returns a constructor for the controller of each queued observer that is registered. A main passes them to sharedmain. Nothing else has
+// to be called: the controllers deliver while the process runs and, if they are LeaderOnly, while it leads.
 func Constructors() []injection.ControllerConstructor {
 	var constructors []injection.ControllerConstructor
 	for _, d := range registered() {
@@ -105,12 +108,12 @@ type Subscription struct {
 	informer     *shared
 	registration cache.ResourceEventHandlerRegistration
 	at           station
-	// release ends the use of the informer. Shutdown and Pending ignore the observer after forget.
-	release, forget func()
+	// release ends the use of the informer.
+	release func()
 }
 
-// Subscribe calls a handler with the changes of a source, from now on until Stop or Shutdown, on this replica. ctx is the context of the process or
-// of one of its controllers. First the handler receives the objects that exist.
+// Subscribe calls a handler with the changes of a source, from now on until Stop or the end of the process, on this replica. ctx is the context of the
+// process or of one of its controllers. First the handler receives the objects that exist.
 func Subscribe[T Object](ctx context.Context, name string, source Source[T], handler Handler[T], options ...Options[T]) (_ *Subscription, err error) {
 	defer func() {
 		if err != nil {
@@ -125,31 +128,33 @@ func Subscribe[T Object](ctx context.Context, name string, source Source[T], han
 	if err != nil {
 		return nil, err
 	}
-	if d.options.Scope == LeaderOnly {
+	switch {
+	case d.options.Scope == LeaderOnly:
 		return nil, errors.New("Options.Scope: LeaderOnly is for observers that are registered, because processes elect leaders at their start")
+	case source.injected != nil && d.options.Resync > 0:
+		return nil, errors.New("Options.Resync: an informer that injection runs has one period for those that come after its start; use Selected")
+	case d.options.Inline:
+		return d.subscribe(ctx, h, &inline[T]{observer: d.observer(ctx)})
+	default:
+		return d.subscribe(ctx, h, newQueue(d.observer(ctx), reconciler.UniversalBucket()))
 	}
-	d.options.Scope = EveryReplica
-	if d.options.Inline {
-		return d.subscribe(ctx, h, newInline(d.observer(ctx)))
-	}
-	q := newQueue(d.observer(ctx))
-	q.start()
-	return d.subscribe(ctx, h, q)
 }
 
 // HasSynced reports whether the observer has received the objects that existed when it subscribed, or has them in its queue.
 func (s *Subscription) HasSynced() bool { return s.registration.HasSynced() }
 
-// Stop ends the calls of the observer, and drops what is pending. It returns once no call is running and none will begin, or when ctx ends before,
-// with an error that has the number of objects whose events were not delivered. An observer that stops itself waits for itself.
+// stopPoll is the interval at which Stop checks whether calls are running.
+const stopPoll = 10 * time.Millisecond
+
+// Stop ends the calls of the observer, and drops what is pending. It returns once no call is running and none will begin, or with an error when ctx
+// ends before. An observer that stops itself waits for itself.
 func (s *Subscription) Stop(ctx context.Context) error {
 	defer s.release()
 	err := s.informer.RemoveEventHandler(s.registration)
 	s.at.stop()
-	if reason := awaitDrained(ctx, s.at); reason != nil {
-		return errors.Join(err, undelivered(s.at, reason))
+	if wait.PollUntilContextCancel(ctx, stopPoll, true, func(context.Context) (bool, error) { return s.at.running() == 0, nil }) != nil {
+		err = errors.Join(err, fmt.Errorf("%d calls are still running: %w", s.at.running(), context.Cause(ctx)))
 	}
-	s.forget()
 	return errors.Join(err)
 }
 
@@ -164,14 +169,13 @@ func (d *definitionOf[T]) constructor() injection.ControllerConstructor {
 		return nil
 	}
 	return func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-		q := newQueue(d.observer(ctx))
-		impl := controllerOf(q)
+		impl, q := controllerOf(ctx, d)
 		h, err := hubFrom(ctx)
 		if err == nil {
 			err = d.connect(ctx, h, q)
 		}
 		if err != nil {
-			panic(fmt.Sprintf("observer %q: %v", d.id, err))
+			logging.FromContext(ctx).Fatalw("An observer cannot be started", "observer", d.id, "error", err)
 		}
 		return impl
 	}
@@ -179,12 +183,12 @@ func (d *definitionOf[T]) constructor() injection.ControllerConstructor {
 
 func (d *definitionOf[T]) start(h *hub) error {
 	if d.options.Inline {
-		return d.connect(h.ctx, h, newInline(d.observer(h.ctx)))
+		return d.connect(h.ctx, h, &inline[T]{observer: d.observer(h.ctx)})
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.stations[d] == nil {
-		return errors.New("it has no controller: main must pass observe.Constructors() to the process")
+	if !h.constructed[d] {
+		return errors.New("it has no controller: main must pass observe.Constructors() to sharedmain")
 	}
 	return nil
 }
@@ -192,10 +196,14 @@ func (d *definitionOf[T]) start(h *hub) error {
 // connect delivers to an observer whose initial list the start of the process waits for.
 func (d *definitionOf[T]) connect(ctx context.Context, h *hub, at station) error {
 	s, err := d.subscribe(ctx, h, at)
-	if err == nil {
-		h.await(d.id, s.informer, s.HasSynced)
+	if err != nil {
+		return err
 	}
-	return err
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.constructed[d] = true
+	h.synced = append(h.synced, waiting{d.id, s.informer, s.HasSynced})
+	return nil
 }
 
 // subscribe delivers the notifications of the source from now on.
@@ -205,13 +213,12 @@ func (d *definitionOf[T]) subscribe(ctx context.Context, h *hub, at station) (*S
 		at.stop()
 		return nil, err
 	}
-	s := &Subscription{informer: informer, at: at, release: sync.OnceFunc(func() { h.release(informer, d.id) }), forget: func() { h.remove(d) }}
+	s := &Subscription{informer: informer, at: at, release: sync.OnceFunc(func() { h.release(informer, d.id) })}
 	if s.registration, err = d.listen(informer, at); err != nil {
 		at.stop()
 		s.release()
 		return nil, fmt.Errorf("observing its source: %w", err)
 	}
-	h.add(d, at)
 	return s, nil
 }
 

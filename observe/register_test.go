@@ -69,10 +69,10 @@ func TestSubscribe_ContextOfNoProcess_IsAnError(t *testing.T) {
 // TestInline_Event_AllocatesNothing counts allocations, which do not depend on the machine.
 func TestInline_Event_AllocatesNothing(t *testing.T) {
 	var received int
-	i := newInline(observerOf(t.Context(), t, "it", func(context.Context, Event[*partial]) error {
+	i := &inline[*partial]{observer: observerOf(t.Context(), t, "it", func(context.Context, Event[*partial]) error {
 		received++
 		return nil
-	}, Options[*partial]{Inline: true}))
+	}, Options[*partial]{Inline: true})}
 	var before, after any = metadataAt("1"), metadataAt("2")
 	allocated := testing.AllocsPerRun(1000, func() {
 		i.OnAdd(before, false)
@@ -92,7 +92,7 @@ func TestInline_UnchangedObject_IsDeliveredOnlyWithAResync(t *testing.T) {
 			received = append(received, e)
 			return nil
 		}, Options[*partial]{Inline: true, Resync: resync})
-		newInline(o).OnUpdate(metadataAt("1"), metadataAt("1"))
+		(&inline[*partial]{observer: o}).OnUpdate(metadataAt("1"), metadataAt("1"))
 		if got := len(received) == 1 && received[0].Resync; got != (resync > 0) {
 			t.Errorf("with a resync of %v received are %+v", resync, received)
 		}

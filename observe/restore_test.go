@@ -26,7 +26,9 @@ func newNotified(t *testing.T, scope Scope) notified {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return notified{newQueue(d.observer(t.Context()))}
+	q := newQueue(d.observer(t.Context()), reconciler.UniversalBucket())
+	q.wake = func() {}
+	return notified{q}
 }
 
 // expect delivers what is pending, and compares it.
@@ -135,7 +137,7 @@ type registering struct {
 	adding func()
 }
 
-// AddEventHandlerWithOptions implements notifier.
+// AddEventHandlerWithOptions implements cache.SharedInformer.
 func (r registering) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	r.adding()
 	return r.SharedIndexInformer.AddEventHandlerWithOptions(h, o)

@@ -24,8 +24,7 @@ import (
 
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
-
-	"github.com/mallard-dev/mallard/runtime/telemetry"
+	"knative.dev/pkg/reconciler"
 )
 
 var errInduced = errors.New("induced")
@@ -74,10 +73,10 @@ func play(t *testing.T, logger *zap.Logger, results []func() error, run func(q *
 }
 
 // expectResults compares how many calls are counted by their results.
-func expectResults(t *testing.T, want map[telemetry.Result]float64) {
+func expectResults(t *testing.T, want map[result]float64) {
 	t.Helper()
-	for _, r := range []telemetry.Result{
-		telemetry.ResultSuccess, telemetry.ResultRequeue, telemetry.ResultError, telemetry.ResultPermanentError, resultPanic,
+	for _, r := range []result{
+		resultSuccess, resultRequeue, resultError, resultPermanentError, resultPanic,
 	} {
 		if n := measured(t, "observer.calls", attributes{observerKey: kindOf(t), resultKey: string(r)}); n != want[r] {
 			t.Errorf("%v calls with result %s are counted, want %v", n, r, want[r])
@@ -96,7 +95,7 @@ func TestQueue_ErrorsThenAPermanentOne_BacksOffAndDropsTheEvent(t *testing.T) {
 		q.OnUpdate(nil, object(1, 2))
 		s.expect(t, append(calls, "1m0s Updated 1@2 ×1")...)
 	})
-	expectResults(t, map[telemetry.Result]float64{telemetry.ResultError: 3, telemetry.ResultPermanentError: 1, telemetry.ResultSuccess: 1})
+	expectResults(t, map[result]float64{resultError: 3, resultPermanentError: 1, resultSuccess: 1})
 }
 
 // everySecond delays each key by a second after an error.
@@ -129,7 +128,7 @@ func TestQueue_RequeueAfter_RepeatsTheEventThenAndIsNoFailure(t *testing.T) {
 		// The back-off after the error is the shortest one.
 		s.expect(t, "0s Added 1@1 ×1", "2s Added 1@1 ×1", "4s Added 1@2 ×2", "4.005s Added 1@2 ×2")
 	})
-	expectResults(t, map[telemetry.Result]float64{telemetry.ResultRequeue: 2, telemetry.ResultError: 1, telemetry.ResultSuccess: 1})
+	expectResults(t, map[result]float64{resultRequeue: 2, resultError: 1, resultSuccess: 1})
 }
 
 func TestQueue_HandlerPanics_IsLoggedOnceCountedAndRepeatedWithWhatChangedSince(t *testing.T) {
@@ -146,7 +145,7 @@ func TestQueue_HandlerPanics_IsLoggedOnceCountedAndRepeatedWithWhatChangedSince(
 		pass(time.Minute)
 		s.expect(t, "0s Added 1@1 ×1", "1s Added 2@3 ×1", "1.005s Added 1@2 ×2")
 	})
-	expectResults(t, map[telemetry.Result]float64{resultPanic: 1, telemetry.ResultSuccess: 2})
+	expectResults(t, map[result]float64{resultPanic: 1, resultSuccess: 2})
 	entries := logs.FilterMessage("An observer panicked").All()
 	if len(entries) != 1 || !strings.Contains(fmt.Sprint(entries[0].ContextMap()["stack"]), "observe.panicking") {
 		t.Errorf("logged is %+v, want one panic with its stack", entries)
@@ -172,10 +171,9 @@ func TestObserver_QueuedAndInline_FollowTheirOptions(t *testing.T) {
 					}
 					return nil
 				}, o)
-				var handler cache.ResourceEventHandler = newInline(it)
+				var handler cache.ResourceEventHandler = &inline[*partial]{observer: it}
 				if !o.Inline {
-					q := newQueue(it)
-					q.start()
+					q := newQueue(it, reconciler.UniversalBucket())
 					defer q.stop()
 					handler = q
 				}

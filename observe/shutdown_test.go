@@ -15,133 +15,152 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	zapobserver "go.uber.org/zap/zaptest/observer"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
 
+	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
 )
 
-// shutdown calls Shutdown with these observers, and ten seconds of time.
-func shutdown(t *testing.T, stations ...station) error {
+// runsUntilStopped runs the controller of an observer, and returns the queue, what ends the process, and whether the controller has ended since.
+func runsUntilStopped(t *testing.T, handler Handler[*partial], options ...Options[*partial]) (q *queue[*partial], stop func(), ended func() bool, lost func() int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	return shutdownWithin(ctx, stations...)
-}
-
-func shutdownWithin(ctx context.Context, stations ...station) error {
-	h := &hub{stations: map[any]station{}}
-	for _, at := range stations {
-		h.add(at, at)
-	}
-	registry.Lock()
-	registry.hubs = append(registry.hubs, h)
-	registry.Unlock()
-	return Shutdown(ctx)
-}
-
-func TestShutdown_OneObserverIsStuck_TheOthersReceiveAllEvents(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const objects = 100
-		ctx, stop := context.WithCancel(context.Background())
-		var received atomic.Int32
-		release := make(chan struct{})
-		defer close(release)
-		healthy := started(ctx, t, "healthy", func(context.Context, Event[*partial]) error {
-			pass(50 * time.Millisecond)
-			received.Add(1)
-			return nil
-		})
-		stuck := started(ctx, t, "stuck", func(context.Context, Event[*partial]) error {
-			<-release
-			return nil
-		})
-		for i := range objects {
-			healthy.OnAdd(object(i, 1), false)
+	core, logs := zapobserver.New(zap.WarnLevel)
+	ctx, stop := context.WithCancel(logging.WithLogger(context.Background(), zap.New(core).Sugar()))
+	impl, q := controllerOf(ctx, observerOf(ctx, t, "it", handler, options...).definitionOf)
+	q.objects = cache.NewStore(cache.MetaNamespaceKeyFunc)
+	var hasEnded atomic.Bool
+	go func() {
+		_ = controller.StartAll(ctx, impl)
+		hasEnded.Store(true)
+	}()
+	synctest.Wait()
+	return q, stop, hasEnded.Load, func() (objects int) {
+		for _, entry := range logs.FilterMessage("An observer ends before it has received all events").All() {
+			objects += int(entry.ContextMap()["objects"].(int64))
 		}
-		stuck.OnAdd(object(1, 1), false)
+		return objects
+	}
+}
+
+func TestShutdown_EventsArePending_ControllerEndsOnceTheyAreDelivered(t *testing.T) {
+	for name, scope := range map[string]Scope{"LeaderOnly": LeaderOnly, "EveryReplica": EveryReplica} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const objects = 40
+				var received atomic.Int32
+				q, stop, ended, lost := runsUntilStopped(t, func(context.Context, Event[*partial]) error {
+					pass(100 * time.Millisecond)
+					received.Add(1)
+					return nil
+				}, Options[*partial]{Scope: scope})
+				for i := range objects {
+					q.OnAdd(object(i, 1), false)
+				}
+				stop()
+				pass(2 * time.Second)
+				if ended() || received.Load() == objects {
+					t.Errorf("the controller has ended: %t, after %d events", ended(), received.Load())
+				}
+				pass(drainTimeout)
+				if n := received.Load(); !ended() || n != objects || lost() != 0 {
+					t.Errorf("the controller has ended: %t, after %d events, and %d are reported as lost; want all %d", ended(), n, lost(), objects)
+				}
+			})
+		})
+	}
+}
+
+func TestShutdown_CallIsStuck_IsCanceledAndTheRestIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, stop, ended, lost := runsUntilStopped(t, func(ctx context.Context, _ Event[*partial]) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		for i := range 3 {
+			q.OnAdd(object(i, 1), false)
+		}
 		synctest.Wait()
 		stop()
-		err := shutdown(t, healthy, stuck)
-		if err == nil || !strings.Contains(err.Error(), `observer "stuck": the events of 1 objects were not delivered`) || strings.Contains(err.Error(), "healthy") {
-			t.Errorf("got error %v, want one about the observer that is stuck", err)
-		}
-		if n := received.Load(); n != objects {
-			t.Errorf("the other observer has received %d events, want %d", n, objects)
+		pass(drainTimeout + time.Second)
+		if !ended() || lost() != 2 {
+			t.Errorf("the controller has ended: %t, and %d objects are reported as lost, want the two that wait", ended(), lost())
 		}
 	})
 }
 
-// client-go delivers what its queue and its buffers have after the context of the process has ended.
-func TestShutdown_NotificationAfterTheQueueWasEmpty_IsDelivered(t *testing.T) {
+// A process with an orderly stop, such as that of package hardening, ends its context once no reconciliation is running.
+func TestShutdown_EventsArePending_AReconciliationIsRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		var received int
-		q := started(ctx, t, "it", func(context.Context, Event[*partial]) error {
+		received, running := 0, 0
+		ctx := logging.WithLogger(t.Context(), zap.NewNop().Sugar())
+		impl, q := controllerOf(ctx, observerOf(ctx, t, "it", func(context.Context, Event[*partial]) error {
 			pass(time.Second)
 			received++
 			return nil
+		}, Options[*partial]{Scope: EveryReplica}).definitionOf)
+		defer q.stop()
+		impl.Reconciler = counted{impl.Reconciler, &running}
+		running = 0
+		stopping, stop := context.WithCancel(ctx)
+		go func() { _ = controller.StartAll(stopping, impl) }()
+		for i := range 5 {
+			q.OnAdd(object(i, 1), false)
+		}
+		for received < 5 {
+			synctest.Wait()
+			if running != 1 {
+				t.Fatalf("%d reconciliations are running after %d of 5 events", running, received)
+			}
+			pass(time.Second)
+			synctest.Wait()
+		}
+		if running != 0 {
+			t.Errorf("%d reconciliations are running although nothing is pending", running)
+		}
+		stop()
+		pass(time.Second)
+	})
+}
+
+// counted counts the reconciliations that are running.
+type counted struct {
+	controller.Reconciler
+
+	running *int
+}
+
+func (c counted) Reconcile(ctx context.Context, key string) error {
+	*c.running++
+	defer func() { *c.running-- }()
+	return c.Reconciler.Reconcile(ctx, key)
+}
+
+// The next leader receives the objects that the previous one had not received, but no deletions.
+func TestShutdown_ReplicaCeasesToLead_ReportsWhatIsPending(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, stop, _, lost := runsUntilStopped(t, func(context.Context, Event[*partial]) error {
+			pass(time.Second)
+			return nil
 		})
 		q.OnAdd(object(1, 1), false)
+		synctest.Wait()
+		q.OnAdd(object(2, 1), false)
+		leading[*partial]{q}.Demote(reconciler.UniversalBucket())
 		pass(time.Minute)
+		if lost() != 1 || len(q.records) != 0 {
+			t.Errorf("%d objects are reported as lost, want the one that waits; %d records are left", lost(), len(q.records))
+		}
 		stop()
-		synctest.Wait()
-		q.OnUpdate(nil, object(1, 2))
-		if err := shutdown(t, q); err != nil || received != 2 {
-			t.Errorf("got %v after %d events, want no error after 2", err, received)
-		}
-		q.OnUpdate(nil, object(1, 3))
 		pass(time.Minute)
-		if received != 2 {
-			t.Error("the observer is called after Shutdown")
-		}
 	})
 }
 
-func TestShutdown_CallFails_IsCounted(t *testing.T) {
+func TestSubscription_CallIsRunning_StopWaitsForIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := started(t.Context(), t, "it", func(context.Context, Event[*partial]) error { return errors.New("induced") })
-		q.OnAdd(object(1, 1), false)
-		synctest.Wait()
-		begin := time.Now()
-		if err := shutdown(t, q); err == nil || !strings.Contains(err.Error(), "the events of 1 objects were not delivered") {
-			t.Errorf("got %v, want an error about one object", err)
-		}
-		if took := time.Since(begin); took != 0 {
-			t.Errorf("Shutdown has waited %v for a call that fails", took)
-		}
-	})
-}
-
-func TestShutdown_Inline_WaitsForTheCall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		release := make(chan struct{})
-		i := newInline(observerOf(t.Context(), t, "it", func(context.Context, Event[*partial]) error {
-			<-release
-			return nil
-		}, Options[*partial]{Inline: true}))
-		go i.OnAdd(object(1, 1), false)
-		synctest.Wait()
-		if err := shutdown(t, i); err == nil || !strings.Contains(err.Error(), `observer "it": the events of 1 objects were not delivered`) {
-			t.Errorf("got %v, want an error about the call that is running", err)
-		}
-		close(release)
-		synctest.Wait()
-		i.OnAdd(object(2, 1), false)
-		expired, cancel := context.WithCancel(t.Context())
-		cancel()
-		for range 100 {
-			if err := shutdownWithin(expired, i); err != nil {
-				t.Fatalf("got %v after the call, want no error", err)
-			}
-		}
-	})
-}
-
-func TestSubscription_CallIsRunning_IsWaitedForAndCounted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(logging.WithLogger(t.Context(), zap.NewNop().Sugar()))
-		defer stop()
-		ctx, _ = attach(ctx)
+		ctx, _ := newProcess(t)
 		server := newAPIServer()
 		server.write("a")
 		server.write("b")
@@ -156,29 +175,19 @@ func TestSubscription_CallIsRunning_IsWaitedForAndCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if n := Pending(ctx, "it"); n != 2 {
-			t.Errorf("%d objects are pending, want 2", n)
-		}
-		const want = `observer "it": the events of 2 objects were not delivered`
-		for name, end := range map[string]func(context.Context) error{"Stop": s.Stop, "Shutdown": Shutdown} {
-			limited, cancel := context.WithTimeout(t.Context(), time.Second)
-			if err := end(limited); err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("%s: got %v, want %q and the deadline", name, err, want)
-			}
-			cancel()
+		limited, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := s.Stop(limited); err == nil || !strings.Contains(err.Error(), "1 calls are still running") || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v, want the call and the deadline", err)
 		}
 		close(release)
 		if err := s.Stop(t.Context()); err != nil {
 			t.Errorf("got %v after the call, want no error", err)
 		}
-		before := calls.Load()
 		server.write("c")
 		synctest.Wait()
-		if after := calls.Load(); after != before {
-			t.Error("the observer is called after Stop")
-		}
-		if n := Pending(ctx, "it"); n != 0 {
-			t.Errorf("%d objects are pending of an observer that was stopped", n)
+		if n := calls.Load(); n != 1 {
+			t.Errorf("the observer was called %d times, want not after Stop", n)
 		}
 	})
 }

@@ -33,7 +33,7 @@ import (
 // if they are the same value, as a declared function is; a closure equals only itself. A source is built only while an observer needs it.
 type Source[T Object] struct{ *source }
 
-// source is a Source of any type of objects. One of build, injected and ducks is set.
+// source is a Source of any type of objects. One of build and injected is set.
 type source struct {
 	// name is that of the type of the objects, for metrics and logs.
 	name string
@@ -42,8 +42,6 @@ type source struct {
 	build func(ctx context.Context, key sourceKey, tweak func(*metav1.ListOptions)) (cache.SharedIndexInformer, error)
 	// injected returns the informer that injection runs.
 	injected func(context.Context) cache.SharedIndexInformer
-	// ducks delivers notifications without an informer.
-	ducks notifier
 
 	transform cache.TransformFunc
 	indexers  cache.Indexers
@@ -58,14 +56,9 @@ type sourceKey struct {
 	namespace, labels, fields string
 }
 
-// notifier delivers the notifications of a source.
-type notifier interface {
-	AddEventHandlerWithOptions(handler cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error)
-}
-
 // Injected is the informer that injection runs for a generated informer package. It needs no additional watch. The only qualifiers that it accepts
-// are Index and Transform. A Transform is set by the first Wire or queued observer that has it, before injection starts the informer; others must
-// have the same one, or none. Without any, the objects are cached as the API server sends them.
+// are Index and Transform. A Transform is set by the first registered, queued observer that has it, before injection starts the informer; others
+// must have the same one, or none. Without any, the objects are cached as the API server sends them.
 func Injected[T Object, I interface {
 	Informer() cache.SharedIndexInformer
 }](get func(context.Context) I, qualifiers ...Qualifier) Source[T] {
@@ -74,14 +67,6 @@ func Injected[T Object, I interface {
 	if s.key != (sourceKey{}) {
 		s.err = errors.Join(s.err, errors.New("Injected: the informer that injection runs cannot be limited; use Selected"))
 	}
-	return s
-}
-
-// Duck is the notifications of objects of several kinds, which are read as one Go type. It is for Wire, and not for observers. name is a label
-// of metrics.
-func Duck[T Object](name string, ducks notifier) Source[T] {
-	s := newSource[T](nil, nil, nil)
-	s.name, s.ducks = name, ducks
 	return s
 }
 
@@ -201,6 +186,26 @@ func Transform(f cache.TransformFunc) Qualifier {
 	return func(s *source) { s.transform = f }
 }
 
+// Index adds an index to the cache of a source, which Lister.ByIndex reads.
+func Index[T Object](name string, values func(T) []string) Qualifier {
+	return func(s *source) {
+		s.indexers[name] = func(obj any) ([]string, error) {
+			if object, ok := obj.(T); ok {
+				return values(object), nil
+			}
+			return nil, nil
+		}
+	}
+}
+
+// DropManagedFields is the transform of Selected, Metadata and Unstructured without one. Managed fields are often the larger part of an object.
+func DropManagedFields(obj any) (any, error) {
+	if object, ok := obj.(metav1.Object); ok {
+		object.SetManagedFields(nil)
+	}
+	return obj, nil
+}
+
 // identity distinguishes function values. The closures of a function have the same code, but each has its own value.
 func identity[F any](f F) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&f)) //nolint:gosec // A function value is a pointer, which Go itself compares with nil alone.
@@ -209,14 +214,11 @@ func identity[F any](f F) unsafe.Pointer {
 // Lister reads the cache of a source. The objects are shared with it, so they must not be changed.
 type Lister[T Object] struct{ indexer func() cache.Indexer }
 
-// Lister returns a Lister of the source, for reconcilers and handlers. A source that injection does not run has no objects while nothing observes
-// it. ctx is the context of the process or of one of its controllers; with another one, and for a Duck, Lister panics.
+// Lister returns a Lister of the source, for handlers. A source that injection does not run has no objects while nothing observes it. ctx is the
+// context of the process or of one of its controllers; with another one, Lister panics.
 func (s Source[T]) Lister(ctx context.Context) Lister[T] {
 	if s.injected != nil {
 		return Lister[T]{s.injected(ctx).GetIndexer}
-	}
-	if s.ducks != nil {
-		panic(fmt.Sprintf("the source %s has no cache", s.name))
 	}
 	h, err := hubFrom(ctx)
 	if err != nil {
@@ -228,21 +230,30 @@ func (s Source[T]) Lister(ctx context.Context) Lister[T] {
 		if informer, ok := h.informers[s.key.in(h.ctx)]; ok {
 			return informer.GetIndexer()
 		}
-		return s.NewIndexer()
+		all := indexers()
+		maps.Copy(all, s.indexers)
+		return cache.NewIndexer(cache.MetaNamespaceKeyFunc, all)
 	}}
 }
 
-// NewLister returns a Lister of a cache, for tests.
-func NewLister[T Object](indexer cache.Indexer) Lister[T] {
-	return Lister[T]{func() cache.Indexer { return indexer }}
+// List returns the objects of the cache.
+func (l Lister[T]) List() []T { return typed[T](l.indexer().List()) }
+
+// ByIndex returns the objects that an index finds, see Index. An index that was not added is a mistake of the program, and panics.
+func (l Lister[T]) ByIndex(index, value string) []T {
+	objects, err := l.indexer().ByIndex(index, value)
+	if err != nil {
+		panic(fmt.Sprintf("index %s: %v", index, err))
+	}
+	return typed[T](objects)
 }
 
-// List returns the objects that accept accepts. nil accepts all.
-func (l Lister[T]) List(accept func(T) bool) []T { return typed(l.indexer().List(), accept) }
-
-// NewIndexer returns an empty cache with the indexes of the source, for tests.
-func (s Source[T]) NewIndexer() cache.Indexer {
-	all := indexers()
-	maps.Copy(all, s.indexers)
-	return cache.NewIndexer(cache.MetaNamespaceKeyFunc, all)
+func typed[T Object](objects []any) []T {
+	found := make([]T, 0, len(objects))
+	for _, object := range objects {
+		if t, ok := object.(T); ok {
+			found = append(found, t)
+		}
+	}
+	return found
 }

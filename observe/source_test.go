@@ -44,29 +44,12 @@ func newProcess(t *testing.T) (context.Context, *hub) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(logging.WithLogger(context.Background(), zap.NewNop().Sugar()))
 	ctx, _ = attach(ctx)
-	t.Cleanup(func() {
-		cancel()
-		stopAll(ctx, t)
-	})
+	t.Cleanup(cancel)
 	h, err := hubFrom(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return ctx, h
-}
-
-// stopAll stops the observers of a process as Shutdown does at its deadline.
-func stopAll(process context.Context, t *testing.T) {
-	t.Helper()
-	h, err := hubFrom(process)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, at := range h.stations {
-		at.stop()
-	}
 }
 
 // until waits for a condition.
@@ -209,12 +192,6 @@ func register(t *testing.T, source Source[*corev1.Secret], options Options[*core
 	return registered()[len(before)]
 }
 
-func wireFor(ctx context.Context, t *testing.T, source Source[*corev1.Secret]) error {
-	t.Helper()
-	impl := controller.NewContext(ctx, &leader{}, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: zap.NewNop().Sugar()})
-	return Wire(ctx, impl, For(source))
-}
-
 func TestInjected_SameTransform_IsSetOnceBeforeTheStart(t *testing.T) {
 	ctx, h := newProcess(t)
 	server := newAPIServer()
@@ -223,11 +200,8 @@ func TestInjected_SameTransform_IsSetOnceBeforeTheStart(t *testing.T) {
 	transform := labeled("it")
 	register(t, source(Transform(transform)), Options[*corev1.Secret]{})
 	Constructors()[0](ctx, nil)
-	if err := wireFor(ctx, t, source(Transform(transform))); err != nil {
-		t.Error(err)
-	}
 	start()
-	until(ctx, t, func() bool { return len(source().Lister(ctx).List(nil)) == 1 })
+	until(ctx, t, func() bool { return len(source().Lister(ctx).List()) == 1 })
 	go h.Run(ctx.Done())
 	until(ctx, t, h.HasSynced)
 	for _, qualifiers := range [][]Qualifier{{Transform(transform)}, nil} {
@@ -239,7 +213,7 @@ func TestInjected_SameTransform_IsSetOnceBeforeTheStart(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got := source().Lister(ctx).List(nil); len(got) != 1 || got[0].Labels["by"] != "it" {
+	if got := source().Lister(ctx).List(); len(got) != 1 || got[0].Labels["by"] != "it" {
 		t.Errorf("cached are %v, want one transformed object", got)
 	}
 }
@@ -247,10 +221,11 @@ func TestInjected_SameTransform_IsSetOnceBeforeTheStart(t *testing.T) {
 func TestInjected_AnotherTransform_IsAnError(t *testing.T) {
 	ctx, _ := newProcess(t)
 	source, _ := injectedSecrets(ctx, newAPIServer())
-	if err := wireFor(ctx, t, source(Transform(labeled("first")))); err != nil {
+	if _, err := Subscribe(ctx, "first", source(Transform(labeled("first"))), ignoreSecret); err != nil {
 		t.Fatal(err)
 	}
-	expectError(t, wireFor(ctx, t, source(Transform(labeled("second")))), "another Transform")
+	_, err := Subscribe(ctx, "second", source(Transform(labeled("second"))), ignoreSecret)
+	expectError(t, err, "another Transform")
 }
 
 // Injection starts the informers and the hub at the same time, so it depends on chance whether a transform could be set then.
@@ -264,7 +239,7 @@ func TestInjected_TransformAfterTheStart_IsAnError(t *testing.T) {
 	expectError(t, err, "before the informers start")
 }
 
-func TestDefine_ResyncOfAnInjectedSource_IsAnError(t *testing.T) {
+func TestSubscribe_ResyncOfAnInjectedSource_IsAnError(t *testing.T) {
 	ctx, _ := newProcess(t)
 	source, _ := injectedSecrets(ctx, newAPIServer())
 	_, err := Subscribe(ctx, "it", source(), ignoreSecret, Options[*corev1.Secret]{Resync: time.Second})
@@ -275,7 +250,6 @@ func TestLister_NoObjectsCanBeFound_Panics(t *testing.T) {
 	ctx, _ := newProcess(t)
 	for name, list := range map[string]func(){
 		"the context is not that of a process": func() { ofSecrets(newAPIServer()).Lister(t.Context()) },
-		"has no cache":                         func() { Duck[*corev1.Secret]("it", &byHand{}).Lister(ctx) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -286,7 +260,7 @@ func TestLister_NoObjectsCanBeFound_Panics(t *testing.T) {
 			list()
 		})
 	}
-	if got := ofSecrets(newAPIServer()).Lister(ctx).List(nil); !slices.Equal(got, nil) {
+	if got := ofSecrets(newAPIServer()).Lister(ctx).List(); !slices.Equal(got, nil) {
 		t.Errorf("of a source that nothing observes are found %v", got)
 	}
 }

@@ -109,7 +109,6 @@ func (s *starting) run(t *testing.T) (stop func()) {
 	return func() {
 		cancel()
 		pass(time.Minute)
-		stopAll(ctx, t)
 	}
 }
 
