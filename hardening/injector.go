@@ -57,7 +57,7 @@ func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (contex
 		}
 	}
 	if !p.off[probes] {
-		ctx = p.withProbes(ctx, signal)
+		ctx = p.withProbes(ctx, signal, informers)
 	}
 	if !p.off[requests] {
 		ctx = withQuietRequests(ctx)

@@ -13,12 +13,14 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"go.uber.org/zap"
 
+	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
 	"knative.dev/pkg/injection/sharedmain"
 )
@@ -36,7 +38,7 @@ var (
 
 // withProbes serves the probes in place of sharedmain, whose server ends at SIGTERM, when its readiness is to become false. A process is ready
 // while its caches are filled and it has not received SIGTERM. Handlers of the main are kept.
-func (p *process) withProbes(ctx, signal context.Context) context.Context {
+func (p *process) withProbes(ctx, signal context.Context, informers []controller.Informer) context.Context {
 	if ctx.Value(probesDisabled) != nil {
 		return ctx
 	}
@@ -60,7 +62,8 @@ func (p *process) withProbes(ctx, signal context.Context) context.Context {
 		if signal.Err() != nil {
 			return context.Cause(signal)
 		}
-		if kinds := p.informers.unsynced(); len(kinds) > 0 || !p.running.Load() {
+		kinds := p.informers.unsynced()
+		if len(kinds) > 0 || !p.running.Load() || slices.ContainsFunc(informers, func(i controller.Informer) bool { return !i.HasSynced() }) {
 			return fmt.Errorf("the caches are not filled yet: %s", strings.Join(kinds, ", "))
 		}
 		if awaitsLeases && !p.leases.Load() {

@@ -41,7 +41,7 @@ func TestProbes_ReadinessFollowsCachesAndSignal_HealthDoesNot(t *testing.T) {
 	signal, terminate := context.WithCancel(t.Context())
 	p.running.Store(false)
 	p.constructors.Store(1)
-	p.withProbes(t.Context(), signal)
+	p.withProbes(t.Context(), signal, nil)
 	get := func(path string) int {
 		response, err := http.Get("http://127.0.0.1:" + strconv.Itoa(port) + path) //nolint:noctx // ends with the test
 		if err != nil {

@@ -22,9 +22,13 @@ import (
 	"knative.dev/pkg/reconciler"
 )
 
-// drainTimeout bounds how long calls continue after the context of the process has ended. It is short, because package hardening, for example, lets that
-// context end only once the workers are idle.
-const drainTimeout = 5 * time.Second
+const (
+	// drainTimeout bounds how long an observer is called after the context of the process has ended. It is short, because package hardening, for
+	// example, lets that context end only once the workers are idle.
+	drainTimeout = 5 * time.Second
+	// stuckTimeout is how long a call whose context has ended is then waited for.
+	stuckTimeout = time.Second
+)
 
 // queue delivers the notifications of an informer to an observer on workers. It implements cache.ResourceEventHandler for the informer.
 type queue[T Object] struct {
@@ -34,8 +38,9 @@ type queue[T Object] struct {
 	wake func()
 	// calling is the context of the calls.
 	calling context.Context //nolint:containedctx // the lifetime of the observer
-	// detach ends what waits for the end of the process.
+	// detach ends what waits for the end of the process, and ended is closed when no call is waited for anymore.
 	detach func() bool
+	ended  chan struct{}
 	// objects is the cache of the source.
 	objects cache.Store
 	limiter workqueue.TypedRateLimiter[types.NamespacedName]
@@ -53,7 +58,7 @@ type queue[T Object] struct {
 }
 
 func newQueue[T Object](o *observer[T], buckets ...reconciler.Bucket) *queue[T] {
-	q := &queue[T]{observer: o, records: map[cache.ObjectName]*record[T]{}, buckets: map[string]reconciler.Bucket{}}
+	q := &queue[T]{observer: o, records: map[cache.ObjectName]*record[T]{}, buckets: map[string]reconciler.Bucket{}, ended: make(chan struct{})}
 	q.limiter = cmp.Or(o.options.RateLimiter, workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName]())
 	for _, b := range buckets {
 		q.buckets[b.Name()] = b
@@ -65,6 +70,7 @@ func newQueue[T Object](o *observer[T], buckets ...reconciler.Bucket) *queue[T] 
 		time.AfterFunc(drainTimeout, func() {
 			q.stop()
 			cancel()
+			time.AfterFunc(stuckTimeout, func() { close(q.ended) })
 		})
 	})
 	return q
@@ -232,7 +238,7 @@ func (q *queue[T]) stop() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.stopped && q.ctx.Err() != nil {
-		q.reportLost(reconciler.UniversalBucket())
+		q.reportLost(func(r *record[T]) bool { return r.isPending() || r.calling != "" })
 	}
 	q.stopped = true
 	for _, r := range q.records {
@@ -240,11 +246,11 @@ func (q *queue[T]) stop() {
 	}
 }
 
-// reportLost logs how many objects of a bucket have events that this process does not deliver anymore. It is called with the lock.
-func (q *queue[T]) reportLost(b reconciler.Bucket) {
+// reportLost logs how many objects have events that this process does not deliver anymore. It is called with the lock.
+func (q *queue[T]) reportLost(isLost func(*record[T]) bool) {
 	lost := 0
-	for name, r := range q.records {
-		if r.calling == "" && r.isPending() && b.Has(name.AsNamespacedName()) {
+	for _, r := range q.records {
+		if isLost(r) {
 			lost++
 		}
 	}
@@ -290,7 +296,15 @@ func controllerOf[T Object](ctx context.Context, d *definitionOf[T]) (*controlle
 
 // Reconcile implements controller.Reconciler. At the end of a process, package controller waits for it.
 func (q *queue[T]) Reconcile(_ context.Context, key string) error {
-	q.work()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		q.work()
+	}()
+	select {
+	case <-done:
+	case <-q.ended:
+	}
 	return controller.NewSkipKey(key) // it is not logged
 }
 
@@ -321,7 +335,7 @@ func (l leading[T]) Promote(b reconciler.Bucket, _ func(reconciler.Bucket, types
 func (l leading[T]) Demote(b reconciler.Bucket) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.reportLost(b)
+	l.reportLost(func(r *record[T]) bool { return r.isPending() && r.calling == "" && b.Has(r.name.AsNamespacedName()) })
 	delete(l.buckets, b.Name())
 	for name, r := range l.records {
 		if b.Has(name.AsNamespacedName()) {

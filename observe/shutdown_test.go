@@ -73,22 +73,33 @@ func TestShutdown_EventsArePending_ControllerEndsOnceTheyAreDelivered(t *testing
 	}
 }
 
-func TestShutdown_CallIsStuck_IsCanceledAndTheRestIsReported(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q, stop, ended, lost := runsUntilStopped(t, func(ctx context.Context, _ Event[*partial]) error {
-			<-ctx.Done()
-			return ctx.Err()
+func TestShutdown_CallIsStuck_ControllerEndsAndReportsIt(t *testing.T) {
+	for name, wait := range map[string]func(ctx, released context.Context){
+		"UntilItIsCanceled": func(ctx, _ context.Context) { <-ctx.Done() }, "Longer": func(_, released context.Context) { <-released.Done() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				released, release := context.WithCancel(context.Background())
+				defer release()
+				q, stop, ended, lost := runsUntilStopped(t, func(ctx context.Context, _ Event[*partial]) error {
+					wait(ctx, released)
+					return ctx.Err()
+				})
+				if err := (leading[*partial]{q}).Promote(reconciler.UniversalBucket(), nil); err != nil {
+					t.Fatal(err)
+				}
+				for i := range 3 {
+					q.OnAdd(object(i, 1), false)
+				}
+				synctest.Wait()
+				stop()
+				pass(drainTimeout + 2*stuckTimeout)
+				if !ended() || lost() != 3 {
+					t.Errorf("the controller has ended: %t, and %d objects are reported as lost, want 3", ended(), lost())
+				}
+			})
 		})
-		for i := range 3 {
-			q.OnAdd(object(i, 1), false)
-		}
-		synctest.Wait()
-		stop()
-		pass(drainTimeout + time.Second)
-		if !ended() || lost() != 2 {
-			t.Errorf("the controller has ended: %t, and %d objects are reported as lost, want the two that wait", ended(), lost())
-		}
-	})
+	}
 }
 
 // A process with an orderly stop, such as that of package hardening, ends its context once no reconciliation is running.

@@ -28,7 +28,7 @@ func (o *operator) createThree(t *testing.T) (listed []string) {
 // expectWaiting checks that a replica waits for the caches of its observers, and then that it is ready and they have received the objects.
 func (r *replica) expectWaiting(t *testing.T, listed []string, heal func()) {
 	t.Helper()
-	if err := r.ready(t.Context()); err == nil || !strings.Contains(err.Error(), "informer caches are not filled yet") {
+	if err := r.ready(t.Context()); err == nil || !strings.Contains(err.Error(), "the caches are not filled yet") {
 		t.Errorf("before the first list the readiness of the process is %v, want the reason", err)
 	}
 	if got := append(r.received("leading"), r.received("everywhere")...); len(got) > 0 {

@@ -31,12 +31,12 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
-	"knative.dev/pkg/signals"
+	"knative.dev/pkg/injection/sharedmain"
 
+	"github.com/mallard-dev/mallard/hardening"
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/localcluster/env/procgroup"
 	"github.com/mallard-dev/mallard/observe"
-	"github.com/mallard-dev/mallard/runtime/process"
 )
 
 // replicaVariable is the environment variable with which the test binary is a replica of an operator that has observers and no controllers.
@@ -80,8 +80,6 @@ func arrivingAt(observer string) func(*corev1.ConfigMap) bool {
 	}
 }
 
-const replicaComponent = "replica"
-
 // arrivalPrefix begins the lines in which a replica prints the objects that arrive in the queues of its observers.
 const arrivalPrefix = "arrived at "
 
@@ -90,11 +88,8 @@ const recordPrefix = "received by "
 
 // runReplica is the main function of a replica.
 func runReplica() {
-	var settings process.Settings
-	process.MustLoad(replicaComponent, "has observers", &settings)
-	process.Run(signals.NewContext(), process.Process{
-		Component: replicaComponent, Settings: settings, Parsers: process.NewParsers(nil, replicaComponent),
-	})
+	sharedmain.Main("replica", hardening.Constructors(observe.Constructors()...)...)
+	hardening.Exit()
 }
 
 // operator is an operator of which replicas are started.

@@ -64,11 +64,6 @@ func eachAt(t *testing.T, env *harness.Env, connect func(*testing.T) (*rest.Conf
 			ctx, cancel := context.WithCancel(context.Background())
 			t.Cleanup(func() {
 				cancel()
-				limited, cancelLimited := context.WithTimeout(context.Background(), harness.Deadline)
-				defer cancelLimited()
-				if err := observe.Shutdown(limited); err != nil {
-					t.Error(err)
-				}
 				awaitEnd(t, before)
 			})
 			config, proxy := connect(t)
@@ -90,7 +85,7 @@ func eachAt(t *testing.T, env *harness.Env, connect func(*testing.T) (*rest.Conf
 	}
 }
 
-// start starts a process with the observers that are registered, and returns its context. It runs until ctx ends and Shutdown is called.
+// start starts a process with the observers that are registered, and returns its context. It runs until ctx ends.
 func start(ctx context.Context, t *testing.T, config *rest.Config, logger *zap.Logger) context.Context {
 	t.Helper()
 	ctx = injection.WithConfig(logging.WithLogger(ctx, logger.Sugar()), config)
