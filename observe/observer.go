@@ -102,7 +102,7 @@ type Options[T Object] struct {
 	// Scope determines which replicas call the observer.
 	Scope Scope
 	// Resync is the interval at which the observer receives each object even if it has not changed. By default it never does. The shortest time is a second.
-	// An observer of an Injected source has to be registered for it.
+	// For an Injected source, the observer has to be registered and queued.
 	Resync time.Duration
 	// Timeout bounds each call by its context. By default nothing does.
 	Timeout time.Duration

@@ -87,6 +87,9 @@ func define[T Object](name string, source Source[T], handler Handler[T], options
 		return nil, errors.New("the source must be made by a function of this package")
 	}
 	err := errors.Join(source.err, d.options.check())
+	if source.injected != nil && d.options.Inline && d.options.Resync > 0 {
+		err = errors.Join(err, errors.New("Options.Resync: of an Injected source, it is for queued observers"))
+	}
 	d.options.Workers = max(d.options.Workers, 1)
 	return d, err
 }

@@ -264,3 +264,29 @@ func TestLister_NoObjectsCanBeFound_Panics(t *testing.T) {
 		t.Errorf("of a source that nothing observes are found %v", got)
 	}
 }
+
+func TestInjected_ResyncOfARegisteredObserver_IsThatOfItsHandler(t *testing.T) {
+	before := registered()
+	t.Cleanup(func() { registry.definitions = before })
+	synctest.Test(t, func(t *testing.T) {
+		ctx, _ := newProcess(t)
+		server := newAPIServer()
+		server.write("it")
+		source, start := injectedSecrets(ctx, server)
+		resyncs := 0
+		registry.definitions = nil
+		Register("it", source(), func(_ context.Context, e Event[*corev1.Secret]) error {
+			if e.Resync {
+				resyncs++
+			}
+			return nil
+		}, Options[*corev1.Secret]{Resync: time.Minute, Scope: EveryReplica})
+		impl := Constructors()[0](ctx, nil)
+		go func() { _ = controller.StartAll(ctx, impl) }()
+		start()
+		pass(5*time.Minute + time.Second)
+		if resyncs < 4 || resyncs > 5 {
+			t.Errorf("the object was repeated %d times in five minutes, want 4 or 5", resyncs)
+		}
+	})
+}

@@ -10,28 +10,30 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"log"
+	"os"
 	"path/filepath"
 
+	"github.com/kelseyhightower/envconfig"
+
+	"knative.dev/pkg/injection"
+	"knative.dev/pkg/injection/sharedmain"
 	"knative.dev/pkg/signals"
 
 	"github.com/mallard-dev/mallard/confidential"
 	"github.com/mallard-dev/mallard/crud/hook"
 	"github.com/mallard-dev/mallard/crud/hook/shell"
-	"github.com/mallard-dev/mallard/pkg/apis/config"
-	"github.com/mallard-dev/mallard/runtime/hooks"
-	"github.com/mallard-dev/mallard/runtime/process"
+	"github.com/mallard-dev/mallard/crud/hook/webhook"
+	"github.com/mallard-dev/mallard/hardening"
 )
 
+// settings are the environment variables of the process. Those of knative.dev/pkg and of package hardening are read by these.
 type settings struct {
-	process.Settings
-	hooks.Webhook
+	webhook.Settings
 
 	ConfidentialKinds confidential.Kinds `envconfig:"CONFIDENTIAL_KINDS" desc:"kinds whose values are masked as those of Secrets, such as Vault.example.com, separated by commas"`
-
-	MetricPrefix hook.MetricPrefix `envconfig:"METRIC_PREFIX" desc:"text with which the names of the metrics of hooks begin, such as shop_"`
-
-	Data string `envconfig:"KO_DATA_PATH" default:"kodata" desc:"folder whose subfolder hooks has the hooks; ko sets it"`
+	MetricPrefix      hook.MetricPrefix  `envconfig:"METRIC_PREFIX" desc:"text with which the names of the metrics of hooks begin, such as shop_"`
+	Data              string             `envconfig:"KO_DATA_PATH" default:"kodata" desc:"folder whose subfolder hooks has the hooks; ko sets it"`
 }
 
 func main() {
@@ -39,22 +41,25 @@ func main() {
 	shell.Main()
 	hook.Main()
 
+	ctx, constructors, err := load(injection.WithNamespaceScope(signals.NewContext(), os.Getenv("WATCH_NAMESPACE")))
+	if err != nil {
+		log.Fatal(err)
+	}
+	sharedmain.MainWithContext(ctx, "hooks", hardening.Constructors(constructors...)...)
+	hardening.Exit()
+}
+
+// load loads the hooks.
+func load(ctx context.Context) (context.Context, []injection.ControllerConstructor, error) {
 	var s settings
-	process.MustLoad("hooks", "runs programs when objects change, and executes the operations with which they answer", &s)
-	process.Run(signals.NewContext(), process.Process{
-		Component: "hooks",
-		Settings:  s.Settings,
-		Parsers:   process.NewParsers(config.Parsers, config.Components...),
-		// Hooks run on one replica.
-		OneLeader: true,
-		Prepare: func(ctx context.Context, p *process.Process) error {
-			options := hook.Options{Command: shell.Command, ConfidentialKinds: s.ConfidentialKinds, MetricPrefix: s.MetricPrefix}
-			loaded, err := hook.Load(ctx, filepath.Join(s.Data, "hooks"), options)
-			if err != nil {
-				return fmt.Errorf("loading the hooks: %w", err)
-			}
-			loaded = append(loaded, labelsOfServices())
-			return hooks.Add(p, options, s.Webhook, loaded...)
-		},
-	})
+	if err := envconfig.Process("", &s); err != nil {
+		return nil, nil, err //nolint:wrapcheck // it names the variable
+	}
+	options := hook.Options{Command: shell.Command, ConfidentialKinds: s.ConfidentialKinds, MetricPrefix: s.MetricPrefix}
+	hooks, err := hook.Load(ctx, filepath.Join(s.Data, "hooks"), options)
+	if err != nil {
+		return nil, nil, err
+	}
+	hooks = append(hooks, labelsOfServices())
+	return webhook.Constructors(ctx, options, s.Settings, hooks...)
 }

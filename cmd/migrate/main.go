@@ -9,14 +9,15 @@ package main
 
 import (
 	"fmt"
-	"os"
+	"log"
+
+	"github.com/kelseyhightower/envconfig"
 
 	"knative.dev/pkg/injection"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/signals"
 
 	"github.com/mallard-dev/mallard/pkg/migration"
-	"github.com/mallard-dev/mallard/runtime/process"
 )
 
 type settings struct {
@@ -25,22 +26,25 @@ type settings struct {
 }
 
 func main() {
-	var s settings
-	process.MustLoad("migrate", "moves stored objects to the storage version of their kind, and exits", &s)
-	if err := migrate(s); err != nil {
-		fmt.Fprintf(os.Stderr, "migrate: %v\n", err)
-		os.Exit(1)
+	log.SetFlags(0)
+	log.SetPrefix("migrate: ")
+	if err := migrate(); err != nil {
+		log.Fatal(err)
 	}
 }
 
-func migrate(s settings) error {
+func migrate() error {
+	var s settings
+	if err := envconfig.Process("", &s); err != nil {
+		return err //nolint:wrapcheck // it names the variable
+	}
 	ctx, config := signals.NewContext(), injection.ParseAndGetRESTConfigOrDie()
 	defaults, err := logging.NewConfigFromMap(nil)
 	if err != nil {
 		return fmt.Errorf("configuring the log: %w", err)
 	}
-	log, _ := logging.NewLoggerFromConfig(defaults, "migrate")
-	migrator, err := migration.NewForConfig(config, log)
+	logger, _ := logging.NewLoggerFromConfig(defaults, "migrate")
+	migrator, err := migration.NewForConfig(config, logger)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net/url"
 	"slices"
@@ -17,6 +18,7 @@ import (
 
 	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/lru"
 
@@ -66,17 +68,19 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// NewController returns the constructor of the controller that runs hooks, for process.Process.Controllers. The hooks run on one replica, so
-// that Process.OneLeader must be true. The error has every mistake in the bindings.
+// NewController returns the constructor of the controller that runs hooks, for sharedmain. The hooks run on one replica: the one that leads the first
+// queue, whatever the number of buckets. The error has every mistake in the bindings.
 func NewController(options Options, hooks ...*Hook) (injection.ControllerConstructor, error) {
 	hooks, err := options.completed(hooks)
 	if err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+		logger := logging.FromContext(ctx)
+		rest.SetDefaultWarningHandlerWithContext(warnings{logging.WarningHandler{Logger: logger}})
 		r, err := newRunner(ctx, options.withDefaults(), hooks)
-		if err != nil {
-			panic(fmt.Sprintf("constructing the controller of hooks: %v", err))
+		if err = errors.Join(err, checkVerbosity(flag.CommandLine)); err != nil {
+			logger.Fatalw("Hooks cannot run", "error", err)
 		}
 		return r.impl
 	}, nil
@@ -175,10 +179,8 @@ func keyOf(queue string) types.NamespacedName {
 
 // Promote implements reconciler.LeaderAware.
 func (r *runner) Promote(b reconciler.Bucket, _ func(reconciler.Bucket, types.NamespacedName)) error {
-	for name := range r.queues() {
-		if !b.Has(keyOf(name)) {
-			return errors.New("hooks run on one replica, and this process leads some of the queues: set Process.OneLeader")
-		}
+	if !b.Has(keyOf(mainQueue)) {
+		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -191,7 +193,10 @@ func (r *runner) Promote(b reconciler.Bucket, _ func(reconciler.Bucket, types.Na
 }
 
 // Demote implements reconciler.LeaderAware.
-func (r *runner) Demote(reconciler.Bucket) {
+func (r *runner) Demote(b reconciler.Bucket) {
+	if !b.Has(keyOf(mainQueue)) {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.term != nil {

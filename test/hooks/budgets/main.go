@@ -15,30 +15,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"knative.dev/pkg/injection"
-	"knative.dev/pkg/signals"
+	"knative.dev/pkg/injection/sharedmain"
 
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/hook"
-	"github.com/mallard-dev/mallard/runtime/process"
+	"github.com/mallard-dev/mallard/hardening"
 )
 
 func main() {
 	hook.Main()
 
-	var settings process.Settings
-	process.MustLoad("budgets", "creates a PodDisruptionBudget for each Deployment with the label example.com/budget=true", &settings)
 	newController, err := hook.NewController(hook.Options{FieldManager: "budgets"}, budgets())
 	if err != nil {
 		log.Fatal(err)
 	}
-	process.Run(signals.NewContext(), process.Process{
-		Component:   "budgets",
-		Settings:    settings,
-		Parsers:     process.NewParsers(nil, "budgets"),
-		OneLeader:   true, // hooks run on one replica
-		Controllers: []injection.ControllerConstructor{newController},
-	})
+	sharedmain.Main("budgets", hardening.Constructors(newController)...)
+	hardening.Exit()
 }
 
 // budgets returns the hook and the objects for which it runs.

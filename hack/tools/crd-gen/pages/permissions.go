@@ -71,9 +71,9 @@ type rule struct {
 	Verbs         []string `yaml:"verbs"`
 }
 
-// permissionsPage returns the page of the permissions that the manifests of config/ and post-install/ grant.
+// permissionsPage returns the page of the permissions that the manifests of config/, post-install/ and optional/ grant.
 func permissionsPage(root string) (string, error) {
-	manifests, err := readManifests(root, "config", "post-install")
+	manifests, err := readManifests(root, "config", "post-install", "optional")
 	if err != nil {
 		return "", err
 	}

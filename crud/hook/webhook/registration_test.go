@@ -3,18 +3,18 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package hooks
+package webhook
 
 import (
 	"context"
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsinformers "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,16 +24,18 @@ import (
 
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/controller"
+	secretfactory "knative.dev/pkg/injection/clients/namespacedkube/informers/factory"
 	"knative.dev/pkg/reconciler"
 	"knative.dev/pkg/system"
 	_ "knative.dev/pkg/system/testing"
 	"knative.dev/pkg/webhook"
 	certresources "knative.dev/pkg/webhook/certificates/resources"
-
-	"github.com/mallard-dev/mallard/runtime/certificates"
 )
 
 const configuration = "hooks.example.com"
+
+// now is when the certificate of certs was made.
+var now = time.Now()
 
 // reconcileRegistration reconciles a registration once with these objects. It returns the client and the error.
 func reconcileRegistration(t *testing.T, wanted registration, isLeader bool, failure error, objects ...runtime.Object) (*fake.Clientset, error) {
@@ -42,17 +44,9 @@ func reconcileRegistration(t *testing.T, wanted registration, isLeader bool, fai
 	if failure != nil {
 		client.PrependReactor("update", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, failure })
 	}
-	ctx := webhook.WithOptions(context.WithValue(t.Context(), kubeclient.Key{}, client), webhook.Options{SecretName: "certs"})
-	factory := informers.NewSharedInformerFactory(client, 0)
-	of := certificates.Informers{
-		Secrets:    factory.Core().V1().Secrets(),
-		Mutating:   factory.Admissionregistration().V1().MutatingWebhookConfigurations(),
-		Validating: factory.Admissionregistration().V1().ValidatingWebhookConfigurations(),
-		CRDs:       apiextensionsinformers.NewSharedInformerFactory(nil, 0).Apiextensions().V1().CustomResourceDefinitions(),
-	}
-	impl := newRegistrar(ctx, wanted, of)
-	factory.Start(ctx.Done())
-	factory.WaitForCacheSync(ctx.Done())
+	ctx := webhook.WithOptions(context.WithValue(t.Context(), kubeclient.Key{}, client), webhook.Options{SecretName: "certs", ServiceName: "hooks"})
+	ctx = context.WithValue(ctx, secretfactory.Key{}, informers.NewSharedInformerFactory(client, 0))
+	impl := wanted.newController(ctx, nil)
 	if isLeader {
 		promoted := impl.Reconciler.(reconciler.LeaderAware).Promote(reconciler.UniversalBucket(), func(reconciler.Bucket, types.NamespacedName) {})
 		if promoted != nil {
@@ -62,8 +56,17 @@ func reconcileRegistration(t *testing.T, wanted registration, isLeader bool, fai
 	return client, impl.Reconciler.Reconcile(ctx, system.Namespace()+"/certs")
 }
 
-func certs(ca string) *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: system.Namespace(), Name: "certs"}, Data: map[string][]byte{certresources.CACert: []byte(ca)}}
+// certs returns the Secret with a certificate that is valid for some time from now on, and its CA.
+func certs(t *testing.T, service string, valid time.Duration) (secret *corev1.Secret, ca []byte) {
+	t.Helper()
+	key, cert, ca, err := certresources.CreateCerts(t.Context(), service, system.Namespace(), now.Add(valid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: system.Namespace(), Name: "certs"},
+		Data:       map[string][]byte{certresources.ServerKey: key, certresources.ServerCert: cert, certresources.CACert: ca},
+	}, ca
 }
 
 func validatingConfiguration(webhooks ...admissionregistrationv1.ValidatingWebhook) *admissionregistrationv1.ValidatingWebhookConfiguration {
@@ -74,8 +77,8 @@ func mutatingConfiguration(webhooks ...admissionregistrationv1.MutatingWebhook) 
 	return &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: configuration}, Webhooks: webhooks}
 }
 
-func withCA(name, ca string) admissionregistrationv1.ValidatingWebhook {
-	return admissionregistrationv1.ValidatingWebhook{Name: name, ClientConfig: admissionregistrationv1.WebhookClientConfig{CABundle: []byte(ca)}}
+func withCA(name string, ca []byte) admissionregistrationv1.ValidatingWebhook {
+	return admissionregistrationv1.ValidatingWebhook{Name: name, ClientConfig: admissionregistrationv1.WebhookClientConfig{CABundle: ca}}
 }
 
 // writes returns the kinds that were updated.
@@ -89,22 +92,21 @@ func writes(client *fake.Clientset) (resources []string) {
 }
 
 func TestRegistration_Configurations_AreWrittenIfTheyDiffer(t *testing.T) {
+	secret, ca := certs(t, "hooks", validFor)
 	wanted := registration{Name: configuration, Validating: []admissionregistrationv1.ValidatingWebhook{{Name: "a"}, {Name: "b"}}}
 	const validating, mutating = "validatingwebhookconfigurations", "mutatingwebhookconfigurations"
 	for name, tc := range map[string]struct {
 		objects []runtime.Object
 		want    []string
 	}{
-		"without webhooks": {[]runtime.Object{certs("ca"), validatingConfiguration(), mutatingConfiguration()}, []string{validating}},
-		"another CA":       {[]runtime.Object{certs("ca"), validatingConfiguration(withCA("a", "ca"), withCA("b", "old"))}, []string{validating}},
-		"complete":         {[]runtime.Object{certs("ca"), validatingConfiguration(withCA("a", "ca"), withCA("b", "ca"))}, nil},
+		"without webhooks": {[]runtime.Object{secret, validatingConfiguration(), mutatingConfiguration()}, []string{validating}},
+		"another CA":       {[]runtime.Object{secret, validatingConfiguration(withCA("a", ca), withCA("b", []byte("old")))}, []string{validating}},
+		"complete":         {[]runtime.Object{secret, validatingConfiguration(withCA("a", ca), withCA("b", ca))}, nil},
 		"a webhook of a binding before": {
-			[]runtime.Object{certs("ca"), validatingConfiguration(withCA("a", "ca"), withCA("b", "ca")), mutatingConfiguration(admissionregistrationv1.MutatingWebhook{Name: "c"})},
+			[]runtime.Object{secret, validatingConfiguration(withCA("a", ca), withCA("b", ca)), mutatingConfiguration(admissionregistrationv1.MutatingWebhook{Name: "c"})},
 			[]string{mutating},
 		},
-		"no CA yet":        {[]runtime.Object{certs(""), validatingConfiguration()}, nil},
-		"no Secret":        {[]runtime.Object{validatingConfiguration()}, nil},
-		"no configuration": {[]runtime.Object{certs("ca")}, nil},
+		"no configuration": {[]runtime.Object{secret}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client, err := reconcileRegistration(t, wanted, true, nil, tc.objects...)
@@ -118,7 +120,7 @@ func TestRegistration_Configurations_AreWrittenIfTheyDiffer(t *testing.T) {
 				return
 			}
 			after, err := client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Get(t.Context(), configuration, metav1.GetOptions{})
-			want := []admissionregistrationv1.ValidatingWebhook{withCA("a", "ca"), withCA("b", "ca")}
+			want := []admissionregistrationv1.ValidatingWebhook{withCA("a", ca), withCA("b", ca)}
 			if diff := cmp.Diff(want, after.Webhooks); err != nil || diff != "" {
 				t.Errorf("%v\n-want, +got:\n%s", err, diff)
 			}
@@ -127,22 +129,60 @@ func TestRegistration_Configurations_AreWrittenIfTheyDiffer(t *testing.T) {
 }
 
 func TestRegistration_ReplicaThatDoesNotLead_WritesNothing(t *testing.T) {
+	secret, _ := certs(t, "hooks", validFor)
 	client, err := reconcileRegistration(t, registration{Name: configuration, Validating: []admissionregistrationv1.ValidatingWebhook{{Name: "a"}}}, false, nil,
-		certs("ca"), validatingConfiguration())
+		secret, validatingConfiguration())
 	if !controller.IsSkipKey(err) || len(writes(client)) > 0 {
 		t.Errorf("the result is %v, and it wrote %q", err, writes(client))
 	}
 }
 
 func TestRegistration_WriteFails_IsRepeated(t *testing.T) {
+	secret, _ := certs(t, "hooks", validFor)
 	wanted := registration{
 		Name: configuration, Validating: []admissionregistrationv1.ValidatingWebhook{{Name: "a"}}, Mutating: []admissionregistrationv1.MutatingWebhook{{Name: "b"}},
 	}
 	failure := errors.New("induced")
-	_, err := reconcileRegistration(t, wanted, true, failure, certs("ca"), validatingConfiguration(), mutatingConfiguration())
+	_, err := reconcileRegistration(t, wanted, true, failure, secret, validatingConfiguration(), mutatingConfiguration())
 	for _, kind := range []string{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"} {
 		if !errors.Is(err, failure) || controller.IsPermanentError(err) || !strings.Contains(err.Error(), "writing the "+kind+" "+configuration) {
 			t.Errorf("the error is %v, want one that names the %s", err, kind)
 		}
+	}
+}
+
+func TestRegistration_CertificateIsUnusable_IsReplaced(t *testing.T) {
+	wanted := registration{Name: configuration, Validating: []admissionregistrationv1.ValidatingWebhook{{Name: "a"}}}
+	empty := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: system.Namespace(), Name: "certs"}}
+	another, _ := certs(t, "another", validFor)
+	expiring, _ := certs(t, "hooks", renewBefore-time.Hour)
+	mixed, _ := certs(t, "hooks", validFor)
+	mixed.Data[certresources.CACert] = another.Data[certresources.CACert]
+	for name, secret := range map[string]*corev1.Secret{"Empty": empty, "AnotherHost": another, "Expires": expiring, "AnotherCA": mixed} {
+		t.Run(name, func(t *testing.T) {
+			client, err := reconcileRegistration(t, wanted, true, nil, secret, validatingConfiguration())
+			if err != nil {
+				t.Fatal(err)
+			}
+			stored, err := client.CoreV1().Secrets(system.Namespace()).Get(t.Context(), "certs", metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := &registrar{service: "hooks", secret: types.NamespacedName{Namespace: system.Namespace(), Name: "certs"}}
+			if err := r.check(stored.Data, now.Add(validFor-time.Hour)); err != nil {
+				t.Errorf("the new certificate: %v", err)
+			}
+			configured, err := client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Get(t.Context(), configuration, metav1.GetOptions{})
+			if want := []admissionregistrationv1.ValidatingWebhook{withCA("a", stored.Data[certresources.CACert])}; err != nil || !cmp.Equal(configured.Webhooks, want) {
+				t.Errorf("the webhooks are %v, %v, want the new CA", configured.Webhooks, err)
+			}
+		})
+	}
+}
+
+func TestRegistration_SecretIsMissing_IsAnError(t *testing.T) {
+	_, err := reconcileRegistration(t, registration{Name: configuration}, true, nil, validatingConfiguration())
+	if err == nil || !strings.Contains(err.Error(), "reading the Secret of the certificate, which has to exist") {
+		t.Errorf("the error is %v", err)
 	}
 }

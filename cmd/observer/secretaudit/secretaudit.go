@@ -30,7 +30,7 @@ func audit(ctx context.Context, e observe.Event[*metav1.PartialObjectMetadata]) 
 	if e.InInitialList {
 		return nil
 	}
-	changes, err := otel.Meter("github.com/mallard-dev/mallard/pkg/observer/secretaudit").Int64Counter("secret.changes", metric.WithUnit("{change}"))
+	changes, err := otel.Meter("github.com/mallard-dev/mallard/cmd/observer/secretaudit").Int64Counter("secret.changes", metric.WithUnit("{change}"))
 	if err != nil {
 		return fmt.Errorf("making the counter of changes: %w", err)
 	}
