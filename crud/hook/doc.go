@@ -45,12 +45,13 @@ SPDX-License-Identifier: Apache-2.0
 //     of other hooks. A deletion that finalizers delay is followed up, and nothing waits for it.
 //   - A change that an operation of the hook made, or a deletion, does not run it, unless settings.runOnOwnWrites is true.
 //   - What delays or undoes the operations of a hook is recorded as an Event about the object, see ReasonConflicts and the others.
-//   - When the process ends, a run has Options.Grace to end, and no other begins. A lease that is lost ends it at once.
+//   - At SIGTERM, a run has Options.Grace to end, and no other begins. With package hardening the lease is kept until then, and a run ends at once if
+//     the lease is lost.
 //
 // # Reviews
 //
 // A hook with a binding in Validating or Mutating answers admission reviews by its Response. Reviews returns these bindings for a server, such as
-// that of runtime/hooks. Their runs differ from others:
+// that of package webhook. Their runs differ from others:
 //
 //   - They take place on each replica, have no queue, and are not repeated. A few of a binding take place at a time.
 //   - Operations are rejected, because a review has no side effects.

@@ -32,6 +32,10 @@ func TestResolve_Config_ReferencesBuiltImages(t *testing.T) {
 	expectResolved(t, "", "--recursive", "--filename", "config")
 }
 
+func TestResolve_Optional_ReferencesBuiltImages(t *testing.T) {
+	expectResolved(t, "", "--filename", "optional")
+}
+
 // An overlay is rendered by kubectl, and what it prints is all that ko needs.
 func TestResolve_Overlay_ReferencesBuiltImages(t *testing.T) {
 	var overlay, errors bytes.Buffer
