@@ -22,8 +22,9 @@ import (
 // quietEncoding is the name of zap's JSON encoder without the lines of requests.
 const quietEncoding = "json-without-requests"
 
-// routine are the beginnings of the lines at level info that package webhook writes for each request. The first one has all headers.
-var routine = []string{"Webhook ServeHTTP request=", "remote admission controller audit annotations=", "Kind: "}
+// routine are the beginnings of the lines that package webhook writes for each request. The first one has all headers, and the last one, at level debug,
+// has values, such as those of a Secret that is patched.
+var routine = []string{"Webhook ServeHTTP request=", "remote admission controller audit annotations=", "Kind: ", "AdmissionReview patch="}
 
 // quiet is an encoder that writes nothing for a routine line.
 type quiet struct{ zapcore.Encoder }
@@ -33,7 +34,7 @@ func (q quiet) Clone() zapcore.Encoder { return quiet{q.Encoder.Clone()} }
 
 // EncodeEntry implements zapcore.Encoder.
 func (q quiet) EncodeEntry(entry zapcore.Entry, fields []zapcore.Field) (*buffer.Buffer, error) {
-	if entry.Level == zapcore.InfoLevel {
+	if entry.Level <= zapcore.InfoLevel {
 		for _, beginning := range routine {
 			if strings.HasPrefix(entry.Message, beginning) {
 				return buffers.Get(), nil

@@ -30,8 +30,6 @@ type shared struct {
 
 	// transform identifies that of the informer, if it has one.
 	transform unsafe.Pointer
-	// indexes are the sources that have added an index, by its name.
-	indexes map[string]*source
 	// end ends the informer. It is nil if injection runs it.
 	end    context.CancelFunc
 	users  []string
@@ -57,7 +55,7 @@ func (h *hub) informerOf(ctx context.Context, s *source, user string) (*shared, 
 			return nil, fmt.Errorf("making an informer: %w", err)
 		}
 	}
-	if err := errors.Join(h.setTransform(i, s), i.addIndexes(s)); err != nil {
+	if err := h.setTransform(i, s); err != nil {
 		return nil, err
 	}
 	if !isKnown {
@@ -73,7 +71,7 @@ func (h *hub) informerOf(ctx context.Context, s *source, user string) (*shared, 
 }
 
 func newShared(ctx context.Context, s *source, key sourceKey) (*shared, error) {
-	i := &shared{indexes: map[string]*source{}}
+	i := &shared{}
 	if informer, ok := key.kind.(cache.SharedIndexInformer); ok {
 		i.SharedIndexInformer = informer
 		return i, nil
@@ -126,20 +124,6 @@ func reporting(ctx context.Context, source string, transform cache.TransformFunc
 		logging.FromContext(ctx).Errorw("The transform of a source failed, so that an object is cached as it is", "source", source, "key", key, "error", err)
 		return obj, nil
 	}
-}
-
-// addIndexes adds the indexes of a source. Several observers may name the source.
-func (i *shared) addIndexes(s *source) error {
-	for name, values := range s.indexers {
-		if i.indexes[name] == s {
-			continue
-		}
-		if err := i.AddIndexers(cache.Indexers{name: values}); err != nil {
-			return fmt.Errorf("adding index %q of %s: %w", name, s.name, err)
-		}
-		i.indexes[name] = s
-	}
-	return nil
 }
 
 // release ends an informer that has no user any more, unless injection runs it.

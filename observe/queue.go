@@ -265,9 +265,6 @@ func (q *queue[T]) running() int {
 	return q.calls
 }
 
-// everywhere is the controller of an observer that runs on every replica.
-type everywhere[T Object] struct{ *queue[T] }
-
 // leading is the controller of an observer that runs on the leader only. It implements reconciler.LeaderAware. Until a promotion it has no events.
 type leading[T Object] struct{ *queue[T] }
 
@@ -278,7 +275,7 @@ func controllerOf[T Object](ctx context.Context, d *definitionOf[T]) (*controlle
 	var r controller.Reconciler
 	if d.options.Scope == EveryReplica {
 		q = newQueue(d.observer(ctx), reconciler.UniversalBucket())
-		r = everywhere[T]{q}
+		r = q
 	} else {
 		q = newQueue(d.observer(ctx))
 		r = leading[T]{q}

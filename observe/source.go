@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"strings"
 	"time"
@@ -44,7 +43,6 @@ type source struct {
 	injected func(context.Context) cache.SharedIndexInformer
 
 	transform cache.TransformFunc
-	indexers  cache.Indexers
 	// err is the first mistake in the qualifiers.
 	err error
 }
@@ -56,8 +54,8 @@ type sourceKey struct {
 	namespace, labels, fields string
 }
 
-// Injected is the informer that injection runs for a generated informer package. It needs no additional watch. The only qualifiers that it accepts
-// are Index and Transform. A Transform is set by the first registered, queued observer that has it, before injection starts the informer; others
+// Injected is the informer that injection runs for a generated informer package. It needs no additional watch. The only qualifier that it accepts
+// is Transform. A Transform is set by the first registered, queued observer that has it, before injection starts the informer; others
 // must have the same one, or none. Without any, the objects are cached as the API server sends them.
 func Injected[T Object, I interface {
 	Informer() cache.SharedIndexInformer
@@ -109,7 +107,7 @@ func Unstructured(resource schema.GroupVersionResource, qualifiers ...Qualifier)
 func newSource[T Object](kind any, qualifiers []Qualifier,
 	build func(context.Context, sourceKey, func(*metav1.ListOptions)) (cache.SharedIndexInformer, error),
 ) Source[T] {
-	s := &source{name: reflect.TypeFor[T]().String(), key: sourceKey{kind: kind}, build: build, indexers: cache.Indexers{}}
+	s := &source{name: reflect.TypeFor[T]().String(), key: sourceKey{kind: kind}, build: build}
 	s.name = s.name[strings.LastIndex(s.name, ".")+1:]
 	if build != nil {
 		s.transform = DropManagedFields
@@ -186,18 +184,6 @@ func Transform(f cache.TransformFunc) Qualifier {
 	return func(s *source) { s.transform = f }
 }
 
-// Index adds an index to the cache of a source, which Lister.ByIndex reads.
-func Index[T Object](name string, values func(T) []string) Qualifier {
-	return func(s *source) {
-		s.indexers[name] = func(obj any) ([]string, error) {
-			if object, ok := obj.(T); ok {
-				return values(object), nil
-			}
-			return nil, nil
-		}
-	}
-}
-
 // DropManagedFields is the transform of Selected, Metadata and Unstructured without one. Managed fields are often the larger part of an object.
 func DropManagedFields(obj any) (any, error) {
 	if object, ok := obj.(metav1.Object); ok {
@@ -212,45 +198,31 @@ func identity[F any](f F) unsafe.Pointer {
 }
 
 // Lister reads the cache of a source. The objects are shared with it, so they must not be changed.
-type Lister[T Object] struct{ indexer func() cache.Indexer }
+type Lister[T Object] struct{ list func() []any }
 
 // Lister returns a Lister of the source, for handlers. A source that injection does not run has no objects while nothing observes it. ctx is the
 // context of the process or of one of its controllers; with another one, Lister panics.
 func (s Source[T]) Lister(ctx context.Context) Lister[T] {
 	if s.injected != nil {
-		return Lister[T]{s.injected(ctx).GetIndexer}
+		return Lister[T]{s.injected(ctx).GetIndexer().List}
 	}
 	h, err := hubFrom(ctx)
 	if err != nil {
 		panic(fmt.Sprintf("listing %s: %v", s.name, err))
 	}
-	return Lister[T]{func() cache.Indexer {
+	return Lister[T]{func() []any {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if informer, ok := h.informers[s.key.in(h.ctx)]; ok {
-			return informer.GetIndexer()
+			return informer.GetIndexer().List()
 		}
-		all := indexers()
-		maps.Copy(all, s.indexers)
-		return cache.NewIndexer(cache.MetaNamespaceKeyFunc, all)
+		return nil
 	}}
 }
 
 // List returns the objects of the cache.
-func (l Lister[T]) List() []T { return typed[T](l.indexer().List()) }
-
-// ByIndex returns the objects that an index finds, see Index. An index that was not added is a mistake of the program, and panics.
-func (l Lister[T]) ByIndex(index, value string) []T {
-	objects, err := l.indexer().ByIndex(index, value)
-	if err != nil {
-		panic(fmt.Sprintf("index %s: %v", index, err))
-	}
-	return typed[T](objects)
-}
-
-func typed[T Object](objects []any) []T {
-	found := make([]T, 0, len(objects))
-	for _, object := range objects {
+func (l Lister[T]) List() (found []T) {
+	for _, object := range l.list() {
 		if t, ok := object.(T); ok {
 			found = append(found, t)
 		}

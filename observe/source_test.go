@@ -122,33 +122,12 @@ func TestNamed_Watch_IsThatOfOneObject(t *testing.T) {
 	}
 }
 
-func TestSubscribe_IndexIsTaken_LeavesNoWatch(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, h := newProcess(t)
-		indexed := func() Source[*corev1.Secret] {
-			return ofSecrets(newAPIServer(), Index("it", func(*corev1.Secret) []string { return nil }))
-		}
-		first, err := Subscribe(ctx, "first", indexed(), ignoreSecret)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = Subscribe(ctx, "second", indexed(), ignoreSecret)
-		expectError(t, err, `adding index "it"`)
-		if err := first.Stop(ctx); err != nil {
-			t.Error(err)
-		}
-		if len(h.informers) > 0 {
-			t.Error("the informer has no observer, and runs")
-		}
-	})
-}
-
 func TestSubscribe_Stopped_CacheIsReleased(t *testing.T) {
 	ctx, _ := newProcess(t)
 	server, received := newAPIServer(), make(chan weak.Pointer[corev1.Secret], 1)
 	server.write("it")
 	func() {
-		subscription, err := Subscribe(ctx, "it", ofSecrets(server, Index("it", func(*corev1.Secret) []string { return nil })),
+		subscription, err := Subscribe(ctx, "it", ofSecrets(server),
 			func(_ context.Context, e Event[*corev1.Secret]) error {
 				received <- weak.Make(e.Object)
 				return nil
