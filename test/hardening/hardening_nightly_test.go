@@ -11,6 +11,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,12 +24,13 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-func TestMain(m *testing.M) { harness.Main(m) }
+func TestMain(m *testing.M) { harness.Main(m, harness.Bare()) }
 
 // operator is the controller of one test, which may run without some concerns.
 type operator struct {
 	*harness.Env
 
+	name    string
 	process *harness.Process
 	ns      string
 }
@@ -60,7 +63,7 @@ func TestHardening_EachConcern_FaultAndRemedy(t *testing.T) {
 				process.SetEnv(map[string]string{"HARDENING_OFF": off})
 				env.ExpireLeases(t, process)
 				process.Start(t)
-				tc.test(t, operator{env, process, env.Namespace(t)}, hardened)
+				tc.test(t, operator{env, "plain", process, env.Namespace(t)}, hardened)
 				env.TakeExits()
 			})
 		}
@@ -136,10 +139,26 @@ func (o operator) patch(t *testing.T, resource, name, patch string) {
 	}
 }
 
+// miss calls a function that deletes objects of a resource, while the watch of this resource, and no other, is cut and its version expires.
+func (o operator) miss(t *testing.T, resource string, deletes func()) {
+	t.Helper()
+	proxy, watch := o.Proxy(t, o.name), harness.Matching("watch", resource)
+	restore := proxy.Fail(watch, 410)
+	proxy.EndWatches(watch)
+	list := proxy.Fail(harness.Matching("list", resource), 500)
+	deletes()
+	restore()
+	list()
+	harness.Eventually(t, "the watch runs again", func(context.Context) error {
+		if proxy.Watches(watch) == 0 {
+			return errors.New("it does not")
+		}
+		return nil
+	})
+}
+
 func testTombstones(t *testing.T, o operator, hardened bool) {
-	proxy := o.Proxy(t, "plain")
 	o.parent(t, "family", map[string]string{"children": "2"})
-	accounts := harness.Matching("watch", "serviceaccounts")
 	children := func(want int) error {
 		list, err := o.Kube.CoreV1().ServiceAccounts(o.ns).List(t.Context(), metav1.ListOptions{})
 		if err != nil {
@@ -160,22 +179,12 @@ func testTombstones(t *testing.T, o operator, hardened bool) {
 	o.awaitEnded(t, "family", 2)
 	ended := o.ended(t, "family")
 
-	// The watch fails and its version expires, while both children are deleted.
-	restore := proxy.Fail(accounts, 410)
-	proxy.EndWatches(accounts)
-	list := proxy.Fail(harness.Matching("list", "serviceaccounts"), 500)
-	for _, name := range []string{"family-0", "family-1"} {
-		if err := o.Kube.CoreV1().ServiceAccounts(o.ns).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
+	o.miss(t, "serviceaccounts", func() {
+		for _, name := range []string{"family-0", "family-1"} {
+			if err := o.Kube.CoreV1().ServiceAccounts(o.ns).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	restore()
-	list()
-	harness.Eventually(t, "the watch runs again", func(context.Context) error {
-		if proxy.Watches(accounts) == 0 {
-			return errors.New("it does not")
-		}
-		return nil
 	})
 	if hardened {
 		harness.Eventually(t, "the children are created again", func(context.Context) error { return children(2) })
@@ -211,45 +220,66 @@ func testHandlerPanic(t *testing.T, o operator, hardened bool) {
 func (o operator) outlives(t *testing.T, hardened bool, line string) {
 	t.Helper()
 	if !hardened {
-		harness.Eventually(t, "the process ends", func(context.Context) error {
-			if len(o.TakeExits()) == 0 {
-				return errors.New("it is running")
-			}
-			return nil
-		})
+		o.awaitExit(t)
 		// It would end again at each start.
 		_ = o.Kube.CoreV1().ConfigMaps(o.ns).DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{})
 		return
 	}
-	harness.Eventually(t, "the panic is logged", func(context.Context) error {
-		if !strings.Contains(o.process.Log(t), line) {
-			return errors.New("it is not")
-		}
-		return nil
-	})
+	o.awaitLine(t, line)
 	o.parent(t, "marker", nil)
 	o.awaitEnded(t, "marker", 1)
 }
 
 func testStop(t *testing.T, o operator, hardened bool) {
 	o.parent(t, "slow", map[string]string{"pause": "4s"})
-	harness.Eventually(t, "the reconciliation begins", func(context.Context) error {
-		if !strings.Contains(o.process.Log(t), "Begin "+o.ns+"/slow") {
-			return errors.New("it has not begun")
-		}
-		return nil
-	})
-	mark := o.Mark(t)
-	o.process.Stop(t)
+	o.awaitLine(t, "Begin "+o.ns+"/slow")
+	o.stop(t, hardened)
 	if o.ended(t, "slow") != 1 {
 		t.Error("the process has not waited for the reconciliation")
 	}
-	released := mark.Entries(t, harness.ByUser("system:serviceaccount:plain:plain"), harness.ByRequest(harness.Matching("update", "leases")))
+}
+
+// stop ends the process while a reconciliation is running, and checks whether its lease is kept until then.
+func (o operator) stop(t *testing.T, hardened bool) {
+	t.Helper()
+	mark := o.Mark(t)
+	o.process.Stop(t)
+	held := harness.ByRequest(func(r harness.Request) bool {
+		return r.Verb == "update" && r.Resource == "leases" && strings.Contains(r.Name, ".00-of-01")
+	})
+	byLease := map[string]int{}
+	for _, entry := range mark.Entries(t, harness.ByProcess(o.name), held) {
+		byLease[entry.Name]++
+	}
+	released := slices.Sorted(maps.Values(byLease))
 	if len(released) == 0 {
 		t.Fatal("the lease was not released")
 	}
 	// Upstream's last update of the lease is its release at the signal; the hardened one renews it while the reconciliation is running.
-	if renewed := len(released) > 2; renewed != hardened {
-		t.Errorf("the lease was updated %d times after SIGTERM", len(released))
+	if renewed := released[0] > 2; renewed != hardened {
+		t.Errorf("the leases were updated %d times after SIGTERM", released)
 	}
+}
+
+func (o operator) awaitExit(t *testing.T) (exit error) {
+	t.Helper()
+	harness.Eventually(t, "the process ends", func(context.Context) error {
+		exits := o.TakeExits()
+		if len(exits) == 0 {
+			return errors.New("it is running")
+		}
+		exit = exits[0]
+		return nil
+	})
+	return exit
+}
+
+func (o operator) awaitLine(t *testing.T, line string) {
+	t.Helper()
+	harness.Eventually(t, fmt.Sprintf("the log has %q", line), func(context.Context) error {
+		if !strings.Contains(o.process.Log(t), line) {
+			return errors.New("it has not")
+		}
+		return nil
+	})
 }
