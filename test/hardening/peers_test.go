@@ -13,9 +13,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -121,7 +123,7 @@ var published = []peer{
 
 func TestPeers_OneExpressionInMain_SameWatchesAndFaultsContained(t *testing.T) {
 	for _, p := range published {
-		t.Run(p.module, func(t *testing.T) { p.test(t, p.start(t)) })
+		t.Run(path.Base(p.module), func(t *testing.T) { p.test(t, p.start(t)) })
 	}
 }
 
@@ -135,6 +137,7 @@ func (p peer) test(t *testing.T, env *harness.Env) {
 	upstream.process.Start(t)
 	p.apply(t, upstream, "healthy")
 	p.awaitChildren(t, upstream, "healthy")
+	upstream.settle(t)
 	panics := p.apply(t, upstream, "panics")
 	if exit := upstream.awaitExit(t); !strings.HasSuffix(exit.Error(), "exit status 2") {
 		t.Errorf("without hardening: %v", exit)
@@ -147,6 +150,7 @@ func (p peer) test(t *testing.T, env *harness.Env) {
 	hardened.awaitLine(t, "panic while reconciling "+ns+"/panics: boom")
 	p.apply(t, hardened, "later")
 	p.awaitChildren(t, hardened, "later")
+	hardened.settle(t)
 	cut := time.Now()
 	p.miss(t, hardened, "healthy")
 	p.awaitChildren(t, hardened, "healthy")
@@ -496,16 +500,31 @@ func (p peer) miss(t *testing.T, o operator, name string) {
 	})
 }
 
-// watched returns the collections that a process has watched until then, each as often as it has begun from its start.
+// settle waits until the process opens no more watches: controllers that look for kinds open some while they run.
+func (o operator) settle(t *testing.T) {
+	t.Helper()
+	last, since := 0, time.Now()
+	harness.Eventually(t, "the watches are open", func(context.Context) error {
+		if now := o.Proxy(t, o.name).Watches(harness.Matching("watch", "*")); now != last {
+			last, since = now, time.Now()
+		}
+		if steady := time.Since(since); steady < 4*time.Second {
+			return fmt.Errorf("%d, since %v", last, steady)
+		}
+		return nil
+	})
+}
+
+// watched returns the collections that a process has begun to watch before a time, each as often as an informer has.
 func watched(t *testing.T, o operator, mark harness.Mark, before time.Time) (paths []string) {
 	t.Helper()
-	for _, e := range mark.Entries(t, harness.ByProcess(o.name), harness.ByVerb("list", "watch")) {
+	for _, e := range mark.Entries(t, harness.ByProcess(o.name), harness.ByVerb("watch")) {
 		query, err := url.ParseQuery(e.Query)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if (e.Verb == "list" || query.Get("sendInitialEvents") != "") && e.Time.Before(before) {
-			paths = append(paths, strings.TrimSpace(strings.Join([]string{e.Path, query.Get("labelSelector"), query.Get("fieldSelector")}, " ")))
+		if query.Get("sendInitialEvents") != "" && e.Code == http.StatusOK && e.Time.Before(before) {
+			paths = append(paths, strings.TrimSpace(e.Path+" "+query.Get("labelSelector")))
 		}
 	}
 	slices.Sort(paths)
