@@ -1,0 +1,153 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hardening
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	apixv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
+	"knative.dev/pkg/leaderelection"
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
+	"knative.dev/pkg/webhook"
+	"knative.dev/pkg/webhook/psbinding"
+	conversions "knative.dev/pkg/webhook/resourcesemantics/conversion"
+)
+
+// newBindings and newConversions are constructors of upstream's webhooks that few programs have.
+func newBindings(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+	all := func(context.Context, cache.ResourceEventHandler) psbinding.ListAll {
+		return func() ([]psbinding.Bindable, error) { return nil, nil }
+	}
+	return psbinding.NewAdmissionController(ctx, "bindings.example.com", "/bindings", all, nil)
+}
+
+func newConversions(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+	kinds := map[schema.GroupKind]conversions.GroupKindConversion{{Group: "example.com", Kind: "Kind"}: {DefinitionName: "kinds.example.com"}}
+	return conversions.NewConversionController(ctx, "/convert", kinds, nil)
+}
+
+func TestConstructor_BindingsAndConversions_AnswerAsUpstreams(t *testing.T) {
+	ctx, _, p := setup(t)
+	ctx = webhook.WithOptions(logging.WithLogger(ctx, p.logger()), webhook.Options{SecretName: "certs"})
+	for name, constructor := range map[string]injection.ControllerConstructor{"psbinding": newBindings, "conversion": newConversions} {
+		t.Run(name, func(t *testing.T) {
+			upstream, hardened := constructor(ctx, nil), p.constructor(constructor)(ctx, nil)
+			if _, ok := hardened.Reconciler.(reconciler.LeaderAware); !ok {
+				t.Error("it does not take part in the election")
+			}
+			answer := func(impl *controller.Impl) any {
+				switch r := impl.Reconciler.(type) {
+				case webhook.AdmissionController:
+					return r.Admit(ctx, &admissionv1.AdmissionRequest{UID: "1", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: []byte(`{"kind":"Pod"}`)}})
+				case webhook.ConversionController:
+					return r.Convert(ctx, &apixv1.ConversionRequest{UID: "1", DesiredAPIVersion: "example.com/v1", Objects: []runtime.RawExtension{{Raw: []byte(`{"kind":"Other"}`)}}})
+				}
+				return nil
+			}
+			if want, got := answer(upstream), answer(hardened); want == nil || !reflect.DeepEqual(want, got) {
+				t.Errorf("it answers %+v, upstream's %+v", got, want)
+			}
+		})
+	}
+}
+
+func TestInjectors_Numbers_AreUpstreams(t *testing.T) {
+	numbers := func() []int {
+		i := injection.Default
+		return []int{len(i.GetClients()), len(i.GetInformerFactories()), len(i.GetInformers()), len(i.GetFilteredInformers()), len(i.GetDucks())}
+	}
+	want := numbers()
+	setup(t)
+	want[4]++ // the rehearsal, which is no factory of ducks but runs at their time
+	if got := numbers(); !slices.Equal(got, want) {
+		t.Errorf("clients, factories, informers, filtered informers, ducks: %v, want %v", got, want)
+	}
+}
+
+func TestElection_SeveralBucketsOrStatefulSet_KeysOfLedBucketsAreReconciled(t *testing.T) {
+	for name, statefulSet := range map[string]bool{"several buckets": false, "StatefulSet": true} {
+		t.Run(name, func(t *testing.T) {
+			p, _ := newProcess(t)
+			var mu sync.Mutex
+			var reconciled []string
+			leading := &aware{}
+			impl := construct(t, p, func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+				return newImpl(ctx, struct {
+					reconcileFunc
+					*aware
+				}{func(_ context.Context, key string) error {
+					namespace, name, _ := cache.SplitMetaNamespaceKey(key)
+					if !leading.IsLeaderFor(types.NamespacedName{Namespace: namespace, Name: name}) {
+						return controller.NewSkipKey(key)
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					reconciled = append(reconciled, namespace)
+					return nil
+				}, leading})
+			})
+			// The elector of a StatefulSet leads the bucket of the process from the start; the other one promotes and demotes each bucket by itself.
+			ctx, cancel := context.WithCancel(logging.WithLogger(t.Context(), p.logger()))
+			promoted := impl.Reconciler.(reconciler.LeaderAware)
+			own := bucketOf("a")
+			if statefulSet {
+				ctx = leaderelection.WithStatefulSetElectorBuilder(ctx, leaderelection.ComponentConfig{Component: "test"}, own)
+			} else {
+				ctx = leaderelection.WithStatefulSetElectorBuilder(ctx, leaderelection.ComponentConfig{Component: "test"}, namedBucket{own, "first"})
+				if err := promoted.Promote(namedBucket{bucketOf("b"), "second"}, nil); err != nil {
+					t.Fatal(err)
+				}
+				if err := promoted.Promote(namedBucket{bucketOf("c"), "third"}, nil); err != nil {
+					t.Fatal(err)
+				}
+				promoted.Demote(namedBucket{bucketOf("c"), "third"})
+			}
+			want := []string{"a"}
+			if !statefulSet {
+				want = []string{"a", "b"}
+			}
+			for _, namespace := range []string{"c", "b", "a"} {
+				impl.EnqueueKey(types.NamespacedName{Namespace: namespace, Name: "object"})
+			}
+			done := make(chan error)
+			go func() { done <- impl.RunContext(ctx, 1) }()
+			for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline) && impl.WorkQueue().Len() > 0; {
+				time.Sleep(time.Millisecond)
+			}
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			if slices.Sort(reconciled); !slices.Equal(reconciled, want) {
+				t.Errorf("reconciled in the namespaces %v, want %v", reconciled, want)
+			}
+		})
+	}
+}
+
+// namedBucket is one of several buckets.
+type namedBucket struct {
+	reconciler.Bucket
+
+	name string
+}
+
+func (b namedBucket) Name() string { return b.name }
