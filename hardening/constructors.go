@@ -74,6 +74,9 @@ func Constructor(constructor injection.ControllerConstructor) injection.Controll
 func (p *process) constructor(constructor injection.ControllerConstructor) injection.ControllerConstructor {
 	p.constructors.Add(1)
 	return func(ctx context.Context, watcher configmap.Watcher) *controller.Impl {
+		if outer, ok := ctx.Value(constructionKey{}).(*construction); ok && !outer.returned.Load() {
+			return constructor(ctx, watcher) // it was passed twice
+		}
 		p.log.CompareAndSwap(nil, logging.FromContext(ctx))
 		c := &construction{Context: p.withFatalHook(ctx), process: p}
 		impl := constructor(c, p.watcher(watcher))
@@ -111,9 +114,15 @@ type construction struct {
 	reported sync.Once
 }
 
+// constructionKey is the key under which a construction returns itself.
+type constructionKey struct{}
+
 // Value implements context.Context. It answers package controller with a tracker that forgets, once, and packages of duck types with a
 // factory that does not block.
 func (c *construction) Value(key any) any {
+	if key == (constructionKey{}) {
+		return c
+	}
 	if key == trackerKey && !c.process.off[references] {
 		return c.nextTracker(key)
 	}

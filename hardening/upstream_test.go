@@ -151,3 +151,18 @@ type namedBucket struct {
 }
 
 func (b namedBucket) Name() string { return b.name }
+
+func TestConstructor_WrappedTwice_HardensOnce(t *testing.T) {
+	p, _ := newProcess(t)
+	inner := func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+		return newImpl(ctx, reconcileFunc(func(context.Context, string) error { panic("boom") }))
+	}
+	impl := construct(t, p, p.constructor(inner))
+	if err := impl.Reconciler.Reconcile(t.Context(), "default/a"); err == nil {
+		t.Error("the panic is no error")
+	}
+	h := impl.Reconciler.(*hardened)
+	if _, once := h.inner.(reconcileFunc); !once || h.tracker == nil || any(h.tracker) != any(impl.Tracker) {
+		t.Errorf("the reconciler is a %T around a %T with tracker %p", h, h.inner, h.tracker)
+	}
+}
