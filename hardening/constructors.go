@@ -74,8 +74,12 @@ func Constructor(constructor injection.ControllerConstructor) injection.Controll
 func (p *process) constructor(constructor injection.ControllerConstructor) injection.ControllerConstructor {
 	p.constructors.Add(1)
 	return func(ctx context.Context, watcher configmap.Watcher) *controller.Impl {
-		if outer, ok := ctx.Value(constructionKey{}).(*construction); ok && !outer.returned.Load() {
-			return constructor(ctx, watcher) // it was passed twice
+		if outer, ok := ctx.Value(constructionKey{}).(*construction); ok {
+			if !outer.returned.Load() {
+				return constructor(ctx, watcher) // it was passed twice
+			}
+			outer.later.Add(1)
+			defer outer.later.Add(-1)
 		}
 		p.log.CompareAndSwap(nil, logging.FromContext(ctx))
 		c := &construction{Context: p.withFatalHook(ctx), process: p}
@@ -111,6 +115,8 @@ type construction struct {
 	process  *process
 	tracker  atomic.Pointer[tracking]
 	returned atomic.Bool
+	// later is the number of constructors that are being called with it although it has returned.
+	later    atomic.Int32
 	reported sync.Once
 }
 
@@ -137,10 +143,12 @@ func (c *construction) Value(key any) any {
 // enqueues keys of one Impl only.
 func (c *construction) nextTracker(key any) any {
 	if c.returned.Load() {
-		c.reported.Do(func() {
-			logging.FromContext(c.Context).Infow("A controller is made after its constructor has returned. It is hardened only if it is "+
-				"made by hardening.Constructor", zap.String("stack", string(debug.Stack())))
-		})
+		if c.later.Load() == 0 {
+			c.reported.Do(func() {
+				logging.FromContext(c.Context).Infow("A controller is made after its constructor has returned. It is hardened only if it is "+
+					"made by hardening.Constructor", zap.String("stack", string(debug.Stack())))
+			})
+		}
 		return c.Context.Value(key)
 	}
 	if set := c.Context.Value(key); set != nil {
