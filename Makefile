@@ -107,7 +107,7 @@ test: ## Runs the tests that must pass before a change lands (PARTS=units, suite
 	PARTS="$(PARTS)" TEST_TIMEOUT=$(TEST_TIMEOUT) hack/test.sh $(ARGS)
 
 .PHONY: test-nightly
-test-nightly: ## Runs all tests and all linters, which takes hours; needs npm, Chromium and a C compiler (PARTS as in hack/nightly.sh)
+test-nightly: ## Runs all tests and all linters, which takes hours; needs npm, Chromium, a C compiler and SAMPLE_CONTROLLER (PARTS as in hack/nightly.sh)
 	TIER=nightly PARTS="$(PARTS)" TEST_TIMEOUT=$(TEST_TIMEOUT) hack/test.sh $(ARGS)
 
 .PHONY: test-versions

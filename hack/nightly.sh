@@ -5,7 +5,7 @@
 # Holds the parts of hack/test.sh that only the nightly tier runs, after those of the other tiers, for that script to source.
 
 # shellcheck disable=SC2034 # hack/test.sh reads it
-readonly nightly_parts='verify lint mutants lines zoo images website race user versions forks'
+readonly nightly_parts='verify lint mutants lines zoo images website race peers user versions forks'
 
 # part TITLE COMMAND... runs a part that is not go test.
 part() {
@@ -64,9 +64,13 @@ website() {
 race() {
   export CGO_ENABLED=1
   units -race
+  run "data races in the hardening" hardening -race ./...
   run "data races in the libraries" . -race ./test/{crud,events,hooks,observe,reconciler}
   unset CGO_ENABLED
 }
+
+# peers builds and runs controllers of others. SAMPLE_CONTROLLER is the folder of one that is not on the module proxy.
+peers() { run "controllers of others, hardened" . -tags nightly,peers -run '^TestPeers' ./test/hardening; }
 
 user() { part "an ordinary user behind a proxy" hack/test-user.sh; }
 

@@ -56,8 +56,8 @@ verify_vet() {
     case "${module}" in
       localcluster | conversion/controllerruntime* | conversion/e2e | conversion/zoo | hack/tools/ko | website) continue ;;
     esac
-    go -C "${module}" vet -tags nightly ./... || failed=1
-    (cd -- "${module}" && "${staticcheck}" -tags nightly -checks inherit,-SA1019,-ST1000 ./...) || failed=1
+    go -C "${module}" vet -tags nightly,peers ./... || failed=1
+    (cd -- "${module}" && "${staticcheck}" -tags nightly,peers -checks inherit,-SA1019,-ST1000 ./...) || failed=1
   done
   echo "left to make lint: the other linters of .golangci.yaml, and the modules that depend on all of Kubernetes, controller-runtime, ko or Hugo"
   return "${failed}"

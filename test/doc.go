@@ -56,7 +56,7 @@ SPDX-License-Identifier: Apache-2.0
 //	docs                -           yes       commands of the documents stop processes and use images
 //	faults              -           yes       requests fail, processes are killed, the directory is deleted
 //	fork                -           yes       a fork runs from its images
-//	hardening           -           yes       another controller runs
+//	hardening           -           yes       controllers of others run
 //	harness             -           yes       the harness itself is tested
 //	hooks               -           yes       the process of the hooks stops; requests fail
 //	install             -           yes       one overlay is installed; the webhook stops
@@ -70,6 +70,8 @@ SPDX-License-Identifier: Apache-2.0
 //	run                 -           yes       make run uses the cluster of a user
 //	simpledeployment    -           yes       requests fail, processes are killed, images run
 //	tenants             -           yes       the requests and the memory of an attacked operator are measured
+//
+// Tests with the build tag peers, too, run only in the part peers of make test-nightly: they need the source of a controller of others.
 //
 // Other suites run programs that start a control plane, such as make run.
 //

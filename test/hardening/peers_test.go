@@ -54,8 +54,8 @@ type peer struct {
 	mains map[string][]change
 	// disturbed is the constructor that is disturbed, of the kind of object.
 	disturbed string
-	// refused are modules that only tools require, and that are not on the proxy.
-	refused []string
+	// missing are modules that only tools require, and that are not on the proxy.
+	missing []string
 	// configs are patterns of the manifests in the module, or of a module that it requires.
 	configs []string
 	args    string
@@ -101,7 +101,7 @@ var published = []peer{
 	{
 		module: "github.com/tektoncd/pipeline", version: "v1.12.0",
 		mains:     map[string][]change{"controller": call("sharedmain.MainWithConfig(ctx, ControllerLogKey, cfg,")},
-		refused:   []string{"github.com/ahmetb/gen-crd-api-reference-docs"},
+		missing:   []string{"github.com/ahmetb/gen-crd-api-reference-docs"},
 		disturbed: "taskrun.NewController(opts, clock.RealClock{})",
 		configs:   []string{"config/300-crds/*.yaml", "config/config-*.yaml"},
 		args:      `["-entrypoint-image=a", "-nop-image=b", "-sidecarlogresults-image=c", "-workingdirinit-image=d", "-shell-image=e", "-shell-image-win=f"]`,
@@ -326,7 +326,7 @@ func (p peer) start(t *testing.T) *harness.Env {
 	}
 	const hardening = "github.com/mallard-dev/mallard/hardening"
 	goCommand(t, dir, "mod", "edit", "-require="+hardening+"@v0.0.0", "-replace="+hardening+"="+filepath.Join(repository, "hardening"))
-	for _, module := range p.refused {
+	for _, module := range p.missing {
 		goCommand(t, dir, "mod", "edit", "-dropreplace="+module, "-droprequire="+module)
 	}
 	commands := make([]string, 0, 2*len(p.mains))
@@ -335,7 +335,7 @@ func (p peer) start(t *testing.T) *harness.Env {
 		commands = append(commands, command, command+"-hardened")
 	}
 	for _, command := range commands {
-		// As go mod tidy does, which also asks for the modules of the tests.
+		// As go mod tidy does, which downloads the modules of tests, too.
 		goCommand(t, dir, "list", "-mod=mod", "-deps", "./cmd/"+command)
 	}
 	options := []harness.Option{harness.WithConfig(p.config(t, dir, commands))}
