@@ -112,7 +112,10 @@ var published = []peer{
 	},
 	{
 		module: "knative.dev/eventing", version: "v0.50.0",
-		mains:     map[string][]change{"controller": call(`sharedmain.MainWithContext(ctx, "controller",`)},
+		mains: map[string][]change{
+			"controller": call(`sharedmain.MainWithContext(ctx, "controller",`),
+			"webhook":    call("sharedmain.WebhookMainWithContext(ctx, webhook.NameFromEnv(),"),
+		},
 		disturbed: "containersource.NewController",
 		configs:   []string{"config/core/resources/*.yaml", "config/core/configmaps/*.yaml"},
 		object: `{apiVersion: sources.knative.dev/v1, kind: ContainerSource, metadata: {name: %s},
@@ -123,7 +126,13 @@ var published = []peer{
 
 func TestPeers_OneExpressionInMain_SameWatchesAndFaultsContained(t *testing.T) {
 	for _, p := range published {
-		t.Run(path.Base(p.module), func(t *testing.T) { p.test(t, p.start(t)) })
+		t.Run(path.Base(p.module), func(t *testing.T) {
+			env := p.start(t)
+			p.test(t, env)
+			if len(p.mains["webhook"]) > 0 {
+				testWebhook(t, env)
+			}
+		})
 	}
 }
 
@@ -295,6 +304,26 @@ func testSamplePort(t *testing.T, o operator, hardened bool) {
 		t.Errorf("the webhook has ended: %v, log:\n%s", err, o.process.Log(t))
 	}
 	o.TakeExits()
+}
+
+// testWebhook compares the watches of a process with webhooks, among them those of bindings and conversions.
+func testWebhook(t *testing.T, env *harness.Env) {
+	t.Helper()
+	paths := map[string][]string{}
+	for _, name := range []string{"webhook", "webhook-hardened"} {
+		o := operator{env, name, env.Process(t, name), ""}
+		mark := env.Mark(t)
+		o.process.Start(t)
+		o.settle(t)
+		settled := time.Now()
+		o.process.Kill(t) // it would wait for requests for 45 s
+		env.ExpireLeases(t, o.process)
+		paths[name] = watched(t, o, mark, settled)
+	}
+	if diff := cmp.Diff(paths["webhook"], paths["webhook-hardened"]); diff != "" || len(paths["webhook"]) == 0 {
+		t.Errorf("collections that the webhook watches (-upstream +hardened):\n%s", diff)
+	}
+	t.Logf("the webhook watches %d collections", len(paths["webhook"]))
 }
 
 // goCommand runs the go command in a folder.
@@ -508,7 +537,7 @@ func (o operator) settle(t *testing.T) {
 		if now := o.Proxy(t, o.name).Watches(harness.Matching("watch", "*")); now != last {
 			last, since = now, time.Now()
 		}
-		if steady := time.Since(since); steady < 4*time.Second {
+		if steady := time.Since(since); steady < 4*time.Second || last == 0 {
 			return fmt.Errorf("%d, since %v", last, steady)
 		}
 		return nil
