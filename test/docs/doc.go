@@ -12,6 +12,7 @@ SPDX-License-Identifier: Apache-2.0
 //	yaml, go, markdown
 //	          carries file=PATH and is an excerpt of that file, word for word
 //	text      is an excerpt of a file in the same way, or, with shown-by, the output of a program
+//	diff      carries upstream=FILE:LINE and changes knative.dev/pkg from that line on
 //	mermaid   is a diagram
 //
 // A block whose info string has shown-by=FOLDER:TEST is run by that test, or is a diagram of what it shows. It has to

@@ -1,0 +1,76 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package docs
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// headings are the sections of an issue in docs/upstream.
+var headings = regexp.MustCompile(`(?s)\n## What happens\n.*\n## Reproduction\n.*\n## Expected\n.*\n## Proposed change\n.*\n## Workaround\n`)
+
+// TestUpstream_Issues_FitTheRequiredRelease checks that each issue has all sections, names the required release of knative.dev/pkg and a test, and
+// that the lines which it proposes to change are those of that release.
+func TestUpstream_Issues_FitTheRequiredRelease(t *testing.T) {
+	command := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Version}} {{.Dir}}", "knative.dev/pkg")
+	command.Dir = root
+	out, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	version, dir, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	issues := 0
+	for _, file := range documents(t) {
+		if filepath.Dir(file) != "docs/upstream" || filepath.Base(file) == "README.md" {
+			continue
+		}
+		issues++
+		content := read(t, file)
+		if !headings.MatchString(content) || !strings.Contains(content, version) || !strings.Contains(content, "`Test") {
+			t.Errorf("%s: a section, the version %s or a test is missing", file, version)
+		}
+		for _, b := range blocks(t, file) {
+			if name, line, ok := strings.Cut(b.attributes["upstream"], ":"); ok {
+				compare(t, b, filepath.Join(dir, name), line)
+			}
+		}
+	}
+	if issues == 0 {
+		t.Error("there are no issues")
+	}
+}
+
+// compare compares the lines of a diff that a file has before the change with those from a line on.
+func compare(t *testing.T, b block, path, first string) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Errorf("%s: %v", b, err)
+		return
+	}
+	n, err := strconv.Atoi(first)
+	if err != nil || n < 1 {
+		t.Errorf("%s: line %q: %v", b, first, err)
+		return
+	}
+	lines := strings.Split(string(content), "\n")
+	for _, changed := range strings.Split(strings.TrimSuffix(b.text, "\n"), "\n") {
+		if strings.HasPrefix(changed, "+") {
+			continue
+		}
+		if n > len(lines) || strings.TrimLeft(changed, "- ") != strings.TrimLeft(lines[n-1], " ") {
+			t.Errorf("%s: line %d of %s is not %q", b, n, path, changed)
+			return
+		}
+		n++
+	}
+}
