@@ -21,13 +21,7 @@ var headings = regexp.MustCompile(`(?s)\n## What happens\n.*\n## Reproduction\n.
 // TestUpstream_Issues_FitTheRequiredRelease checks that each issue has all sections, names the required release of knative.dev/pkg and a test, and
 // that the lines which it proposes to change are those of that release.
 func TestUpstream_Issues_FitTheRequiredRelease(t *testing.T) {
-	command := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Version}} {{.Dir}}", "knative.dev/pkg")
-	command.Dir = root
-	out, err := command.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	version, dir, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	version, dir := knative(t)
 	issues := 0
 	for _, file := range documents(t) {
 		if filepath.Dir(file) != "docs/upstream" || filepath.Base(file) == "README.md" {
@@ -47,6 +41,19 @@ func TestUpstream_Issues_FitTheRequiredRelease(t *testing.T) {
 	if issues == 0 {
 		t.Error("there are no issues")
 	}
+}
+
+// knative returns the required version of knative.dev/pkg, and its folder.
+func knative(t *testing.T) (version, dir string) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Version}} {{.Dir}}", "knative.dev/pkg")
+	command.Dir = root
+	out, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	version, dir, _ = strings.Cut(strings.TrimSpace(string(out)), " ")
+	return version, dir
 }
 
 // compare compares the lines of a diff that a file has before the change with those from a line on.

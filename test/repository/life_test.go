@@ -20,7 +20,7 @@ import (
 )
 
 // maxFilesOfOneObject bounds how many files one has to read to follow an object from its event to the status update.
-const maxFilesOfOneObject = 15
+const maxFilesOfOneObject = 10
 
 const (
 	livesIn    = "./pkg/reconciler/addressableservice"
@@ -69,7 +69,7 @@ func TestReconcilersPage_FilesOfOneObject_AreThoseExecuted(t *testing.T) {
 func coveredBinary(t *testing.T) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "tests")
-	packages := strings.Join(strings.Fields(output(t, "go", "list", livesIn, "./pkg/apis/...", "./runtime/...", "./observe/...")), ",")
+	packages := strings.Join(strings.Fields(output(t, "go", "list", livesIn, "./pkg/apis/...", "./pkg/reconciler/failures")), ",")
 	output(t, "go", "test", "-c", "-o", binary, "-covermode", "atomic", "-coverpkg", packages, livesIn)
 	return binary
 }
