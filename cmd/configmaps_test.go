@@ -19,11 +19,10 @@ import (
 	"knative.dev/pkg/configmap"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
-	"github.com/mallard-dev/mallard/runtime/process"
 )
 
 // parsers are those of the operator.
-var parsers = process.NewParsers(config.Parsers, config.Components...)
+var parsers = config.Constructors()
 
 // saysDefaults is the remark of an example whose values are the defaults.
 const saysDefaults = "The values are the defaults"

@@ -35,7 +35,7 @@ var settings = map[string]struct {
 	"Buckets":    {"config-leader-election", map[string]string{"buckets": "10", "lease-duration": "20s", "map-lease-prefix.a.b": "c"}, nil},
 	"NoBuckets":  {"config-leader-election", map[string]string{"buckets": "0"}, []string{"buckets: must be a whole number from 1 to 10 such as 2, not \"0\""}},
 	"Durations":  {"config-leader-election", map[string]string{"lease-durations": "5s"}, []string{"lease-durations: unknown key (did you mean lease-duration?)"}},
-	"ShortLease": {"config-leader-election", map[string]string{"lease-duration": "12s"}, []string{"lease-duration: must be at least 12.5s, which is renew-deadline, "}},
+	"ShortLease": {"config-leader-election", map[string]string{"lease-duration": "10s"}, []string{"lease-duration: must be longer than renew-deadline, which is 10s, not 10s"}},
 	"Sampling":   {"config-observability", map[string]string{"tracing-protocol": "stdout", "tracing-sampling-rate": "0.5"}, nil},
 	"RateOf2": {
 		"config-observability",

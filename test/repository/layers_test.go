@@ -14,7 +14,7 @@ import (
 )
 
 // leaf is the package that any other can import.
-const leaf = "runtime/strict"
+const leaf = "pkg/apis/config/strict"
 
 // layers lists the packages that must not depend on others, not even indirectly. Paths are below the module, or whole
 // ones; both stand for everything below them too.
@@ -39,6 +39,10 @@ var layers = []struct {
 	packages:  "pkg/reconciler",
 	forbidden: []string{"pkg/webhook", "pkg/migration", "runtime/process", "runtime/leader", "runtime/admission", "runtime/certificates"},
 	because:   "a reconciler can run in any process",
+}, {
+	packages:  "pkg/webhook",
+	forbidden: []string{"pkg/reconciler", "runtime", "hardening", "observe", "crud"},
+	because:   "it looks like any webhook of knative.dev/pkg, and works without what hardens it",
 }, {
 	packages:  "runtime",
 	forbidden: []string{"pkg", "cmd", "conversion", "localcluster", "test"},

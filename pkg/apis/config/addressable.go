@@ -18,8 +18,8 @@ import (
 
 	"knative.dev/pkg/configmap"
 
+	"github.com/mallard-dev/mallard/pkg/apis/config/strict"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
-	"github.com/mallard-dev/mallard/runtime/strict"
 )
 
 // AddressableName is the name of the ConfigMap, in the system namespace.

@@ -7,6 +7,6 @@ SPDX-License-Identifier: Apache-2.0
 //
 // A Store carries their content through contexts, for the webhook's defaulting and for the reconcilers alike.
 //
-// It watches nothing itself: the process passes its ConfigMap watcher to the constructors. Settings of the process are environment
-// variables, see package runtime/process.
+// It watches nothing itself: the process passes its ConfigMap watcher to the constructors. Package strict has the checks of
+// keys and values, also those of the ConfigMaps that knative.dev/pkg reads.
 package config

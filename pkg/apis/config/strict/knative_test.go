@@ -3,11 +3,10 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package process
+package strict
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,27 +16,18 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest/observer"
 	corev1 "k8s.io/api/core/v1"
-
-	"knative.dev/pkg/configmap"
-
-	"github.com/mallard-dev/mallard/runtime/strict"
 )
 
-// parsers are those of an operator with its own ConfigMap.
-var parsers = NewParsers(configmap.Constructors{"config-duck": func(cm *corev1.ConfigMap) (string, error) {
-	if cm.Data["color"] == "" {
-		return "", errors.New("ConfigMap config-duck: color: must be set")
-	}
-	return cm.Data["color"], nil
-}}, "controller", "webhook")
+var parsers = Knative("controller", "webhook")
 
 // parse reads data as the process does that reads the ConfigMap of that name.
 func parse(t *testing.T, name string, data map[string]string) (any, error) {
 	t.Helper()
-	cm := &corev1.ConfigMap{Data: data}
+	return newParsed(&corev1.ConfigMap{Data: data}, name)
+}
+
+func newParsed(cm *corev1.ConfigMap, name string) (any, error) {
 	cm.Name = name
 	results := reflect.ValueOf(parsers[name]).Call([]reflect.Value{reflect.ValueOf(cm)})
 	err, _ := reflect.TypeAssert[error](results[1])
@@ -75,6 +65,14 @@ var invalid = map[string]struct {
 		"config-observability", map[string]string{"metric-protocol": "grpc"}, "metric-protocol: unknown key (did you mean metrics-protocol?)",
 	},
 	"PartOfAKey": {"config-observability", map[string]string{"endpoint": "http://c"}, "endpoint: unknown key (did you mean metrics-endpoint?)"},
+	"LeaseTooShort": {
+		"config-leader-election", map[string]string{"lease-duration": "10s", "renew-deadline": "10s", "retry-period": "2s"},
+		"lease-duration: must be longer than renew-deadline, which is 10s, not 10s",
+	},
+	"NoRetry": {
+		"config-leader-election", map[string]string{"renew-deadline": "12s"},
+		"renew-deadline: must be longer than 12s, which is the largest jitter of retry-period, not 12s",
+	},
 	"Plural": {
 		"config-leader-election", map[string]string{"lease-durations": "5s"}, "lease-durations: unknown key (did you mean lease-duration?)",
 	},
@@ -92,7 +90,7 @@ var invalid = map[string]struct {
 	},
 }
 
-func TestCheck_InvalidKeyAmongValidOnes_IsTheOnlyOneNamed(t *testing.T) {
+func TestKnative_InvalidKeyAmongValidOnes_IsTheOnlyOneNamed(t *testing.T) {
 	for name, tc := range invalid {
 		t.Run(name, func(t *testing.T) {
 			_, err := parse(t, tc.configMap, tc.data)
@@ -103,40 +101,15 @@ func TestCheck_InvalidKeyAmongValidOnes_IsTheOnlyOneNamed(t *testing.T) {
 	}
 }
 
-func TestCheck_KeyInBinaryData_IsRejected(t *testing.T) {
-	cm := &corev1.ConfigMap{BinaryData: map[string][]byte{"buckets": []byte("2")}}
-	cm.Name = "config-leader-election"
-	if err, want := parsers.Check(cm), "ConfigMap config-leader-election: buckets: must be in data, not in binaryData"; err == nil || err.Error() != want {
+func TestKnative_KeyInBinaryData_IsRejected(t *testing.T) {
+	_, err := newParsed(&corev1.ConfigMap{BinaryData: map[string][]byte{"buckets": []byte("2")}}, "config-leader-election")
+	if want := "ConfigMap config-leader-election: buckets: must be in data, not in binaryData"; err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %q", err, want)
 	}
 }
 
-// Its webhook may have been down when the ConfigMap was changed, or an older release accepted it.
-func TestWatch_InvalidConfigMap_IsReportedAndNotApplied(t *testing.T) {
-	core, logs := observer.New(zap.InfoLevel)
-	watcher := &configmap.ManualWatcher{Namespace: "ns"}
-	var levels []string
-	watcher.Watch("config-logging", parsers.watch(zap.New(core).Sugar(), func(cm *corev1.ConfigMap) {
-		levels = append(levels, cm.Data["loglevel.controller"])
-	}))
-	for _, data := range []map[string]string{
-		{"loglevel.controller": "info"}, {"loglevel.controller": "debug", "loglevl": "debug"}, {"loglevel.controller": "warn"},
-	} {
-		cm := &corev1.ConfigMap{Data: data}
-		cm.Namespace, cm.Name = "ns", "config-logging"
-		watcher.OnChange(cm)
-	}
-	if want := []string{"info", "warn"}; !slices.Equal(levels, want) {
-		t.Errorf("got the levels %q, want %q", levels, want)
-	}
-	if entries := logs.All(); len(entries) != 1 || entries[0].Level != zap.ErrorLevel ||
-		!strings.HasPrefix(fmt.Sprint(entries[0].ContextMap()["error"]), "ConfigMap config-logging: loglevl: unknown key") {
-		t.Errorf("got the log %v, want one error that names the key", entries)
-	}
-}
-
 // The parsers of knative.dev/pkg must not read a key that ours reject.
-func TestNewParsers_EachKeyOfKnative_IsKnown(t *testing.T) {
+func TestKnative_EachKeyOfKnative_IsKnown(t *testing.T) {
 	// They are the old names of others, which the shipped ConfigMap sets, so that they would have no effect.
 	legacy := []string{"leaseDuration", "renewDeadline", "retryPeriod"}
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "knative.dev/pkg").Output()
@@ -144,7 +117,7 @@ func TestNewParsers_EachKeyOfKnative_IsKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := regexp.MustCompile(`(?:As\w*|WithPrefix)\((?:prefix ?\+ ?)?"([^"]+)"`)
-	for file, rules := range map[string]strict.Rules{
+	for file, rules := range map[string]Rules{
 		"leaderelection/config.go": leaderElectionRules, "observability/metrics/config.go": observabilityRules,
 		"observability/tracing/config.go": observabilityRules, "observability/runtime/config.go": observabilityRules,
 	} {
@@ -163,26 +136,12 @@ func TestNewParsers_EachKeyOfKnative_IsKnown(t *testing.T) {
 }
 
 // The webhook is not the process that the output is for.
-func TestCheck_Logger_OpensNoFile(t *testing.T) {
+func TestKnative_Logger_OpensNoFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	if _, err := parse(t, "config-logging", map[string]string{"zap-logger-config": `{"outputPaths": ["` + path + `"]}`}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%s: got %v, want it not to exist", path, err)
-	}
-}
-
-func TestCheck_AnyConfigMap_AgreesWithTheParser(t *testing.T) {
-	cm := &corev1.ConfigMap{Data: map[string]string{"shade": "green"}}
-	for name, want := range map[string]string{
-		"config-duck":      "ConfigMap config-duck: color: must be set",
-		"config-of-others": "",
-	} {
-		cm.Name = name
-		err := parsers.Check(cm)
-		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%s: got error %v, want %q", name, err, want)
-		}
 	}
 }
