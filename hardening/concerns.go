@@ -34,13 +34,13 @@ const (
 	tombstones concern = "tombstones"
 	// ducks: one object that does not fit a duck type blocks the workers of all others.
 	ducks concern = "ducks"
-	// stopping: at SIGTERM, leases are released while reconciliations are still running.
+	// stopping: at SIGTERM, leases are released while reconciliations are still running, and a webhook under load does not end.
 	stopping concern = "stopping"
 	// ports: a process whose port is taken runs on without the part that needs it, and exits with 0.
 	ports concern = "ports"
 	// probes: readiness does not reflect the caches, and ends before the process does.
 	probes concern = "probes"
-	// requests: the webhook logs each request with all headers.
+	// requests: the webhook logs each request with all headers, and each broken connection as an error.
 	requests concern = "requests"
 	// configmaps: the errors of invalid ConfigMaps at the start name neither the ConfigMap nor the key.
 	configmaps concern = "configmaps"
@@ -48,10 +48,12 @@ const (
 	retries concern = "retries"
 	// secrets: client-go logs bodies of requests, from level 8 on, and warnings about Secrets.
 	secrets concern = "secrets"
+	// fields: defaulting removes fields of later releases, and rejects wrong types before the schema can name them.
+	fields concern = "fields"
 )
 
 var concerns = []concern{limits, panics, backoff, postponing, references, tombstones, ducks, stopping, ports, probes, requests,
-	configmaps, retries, secrets}
+	configmaps, retries, secrets, fields}
 
 // parseOff returns the concerns that the environment variable switches off.
 func parseOff(value string) (map[concern]bool, error) {

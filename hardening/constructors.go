@@ -29,6 +29,9 @@ type process struct {
 	informers    informers
 	ducks        sync.Map // of duck.InformerFactory to *factory
 	work         work
+	connections  connections
+	// checks are made for the readiness of the process. Constructors add them, which have returned when it is running.
+	checks []func() error
 	// failed is set before the context of the process is canceled because a part has failed.
 	failed atomic.Bool
 	// running is set when the informers start: ConfigMaps were read, and an error in one of them does not end the process anymore.

@@ -43,7 +43,7 @@ func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (contex
 	signal := ctx
 	p.signal.Store(&signal)
 	if !p.off[stopping] {
-		ctx = p.work.detach(ctx)
+		ctx = p.connections.withGracePeriod(p.work.detach(ctx), signal)
 	}
 	i.RegisterDuck(p.rehearsal(i.Interface, i.GetInformerFactories()))
 	ctx, informers := i.Interface.SetupInformers(ctx, cfg)

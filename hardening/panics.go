@@ -39,7 +39,7 @@ func recovered(report func(cause any)) {
 	}
 }
 
-// admission is an AdmissionController whose panics reject the request with a message, instead of ending the connection.
+// admission is an AdmissionController whose panics reject the request with a message, instead of ending the connection. See also [withFields].
 type admission struct {
 	webhook.AdmissionController
 
@@ -53,7 +53,11 @@ func (a admission) Admit(ctx context.Context, request *admissionv1.AdmissionRequ
 		status := apierrors.NewInternalError(fmt.Errorf("panic in the webhook %s", a.Path())).Status()
 		response = &admissionv1.AdmissionResponse{Result: &status}
 	})
-	return a.AdmissionController.Admit(ctx, request)
+	defer a.process.connections.hold(ctx)
+	if a.process.off[fields] {
+		return a.AdmissionController.Admit(ctx, request)
+	}
+	return withFields(a.AdmissionController, request, a.AdmissionController.Admit(ctx, withReadable(a.AdmissionController, request)))
 }
 
 // conversion is a ConversionController whose panics fail the request with a message.
@@ -71,6 +75,7 @@ func (c conversion) Convert(ctx context.Context, request *apixv1.ConversionReque
 			Status: metav1.StatusFailure, Message: "panic in the webhook " + c.Path(),
 		}}
 	})
+	defer c.process.connections.hold(ctx)
 	return c.ConversionController.Convert(ctx, request)
 }
 

@@ -52,28 +52,25 @@ func checkPort(variable string, standard int) {
 	}
 }
 
-// watchWebhook ends the process with an error if the webhook, once it has listened, does not accept connections anymore.
+// watchWebhook ends the process with an error if the webhook, once it has listened, does not listen anymore. It makes no connection: the webhook would
+// log the end of each as an error. Only Linux tells on which ports a process listens.
 func (p *process) watchWebhook(ctx context.Context, port int) {
-	const tries = 3
-	failures := -1 // it has not listened yet
+	listened := false
 	ticker := time.NewTicker(5 * time.Second)
 	defer ticker.Stop()
-	for failures < tries {
+	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
-		connection, err := net.DialTimeout("tcp", net.JoinHostPort("localhost", strconv.Itoa(port)), time.Second)
-		switch {
-		case err == nil:
-			failures = 0
-			_ = connection.Close()
-		case failures >= 0:
-			failures++
+		listens := isOwn(port)
+		if listened && !listens {
+			p.fail(fmt.Errorf("the webhook does not listen on port %d anymore", port))
+			return
 		}
+		listened = listens
 	}
-	p.fail(fmt.Errorf("the webhook does not accept connections on port %d", port))
 }
 
 // listen returns a listener, or nil if this process listens on the port already: a main may serve its own probes.

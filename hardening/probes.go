@@ -69,6 +69,11 @@ func (p *process) withProbes(ctx, signal context.Context, informers []controller
 		if awaitsLeases && !p.leases.Load() {
 			return errors.New("no lease has been read yet")
 		}
+		for _, check := range p.checks {
+			if err := check(); err != nil {
+				return err
+			}
+		}
 		return nil
 	}))
 	mux.HandleFunc("/health", handlerFrom(ctx, ownLiveness, func() error { return nil }))
@@ -80,6 +85,13 @@ func (p *process) withProbes(ctx, signal context.Context, informers []controller
 		}
 	}()
 	return sharedmain.WithHealthProbesDisabled(ctx)
+}
+
+// AddReadiness makes the process unready while check returns an error. It is for constructors, and ctx is theirs; it does nothing without [Constructors].
+func AddReadiness(ctx context.Context, check func() error) {
+	if c, ok := ctx.Value(constructionKey{}).(*construction); ok {
+		c.process.checks = append(c.process.checks, check)
+	}
 }
 
 // handlerFrom returns the handler that a main has put into the context, or one that answers with 503 while check returns an error.

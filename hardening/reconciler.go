@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -67,7 +68,8 @@ func (h *hardened) Reconcile(ctx context.Context, key string) error {
 		return err
 	}
 	event, failed := h.backoff.result(object, err)
-	if failed {
+	// The configuration of a webhook does not come and go, as other objects do.
+	if _, serves := h.inner.(interface{ Path() string }); failed || serves && apierrors.IsNotFound(err) {
 		logging.FromContext(ctx).Errorw("Reconcile error", zap.Duration("duration", time.Since(started)), zap.Error(err))
 	}
 	return event

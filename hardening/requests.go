@@ -26,7 +26,10 @@ const quietEncoding = "json-without-requests"
 // has values, such as those of a Secret that is patched.
 var routine = []string{"Webhook ServeHTTP request=", "remote admission controller audit annotations=", "Kind: ", "AdmissionReview patch="}
 
-// quiet is an encoder that writes nothing for a routine line.
+// handshake is the beginning of a line about a client that ends a connection or does not trust the certificate, which no one can fix in this process.
+const handshake = "http: TLS handshake error"
+
+// quiet is an encoder that writes nothing for a routine line, and a line about a handshake as no error.
 type quiet struct{ zapcore.Encoder }
 
 // Clone implements zapcore.Encoder.
@@ -40,6 +43,9 @@ func (q quiet) EncodeEntry(entry zapcore.Entry, fields []zapcore.Field) (*buffer
 				return buffers.Get(), nil
 			}
 		}
+	}
+	if strings.HasPrefix(entry.Message, handshake) {
+		entry.Level, entry.Stack = zapcore.WarnLevel, ""
 	}
 	return q.Encoder.EncodeEntry(entry, fields) //nolint:wrapcheck // it is the result
 }
@@ -56,17 +62,20 @@ func withQuietRequests(ctx context.Context) context.Context {
 	if err != nil {
 		return ctx
 	}
-	var zapConfig map[string]any
-	if json.Unmarshal([]byte(cfg.LoggingConfig), &zapConfig) != nil || zapConfig["encoding"] != "json" {
+	// Package logging has this default, and others for what is left out.
+	zapConfig := map[string]any{"encoding": "json"}
+	if cfg.LoggingConfig != "" && json.Unmarshal([]byte(cfg.LoggingConfig), &zapConfig) != nil || zapConfig["encoding"] != "json" {
 		return ctx
 	}
 	zapConfig["encoding"] = quietEncoding
 	changed, err := json.Marshal(zapConfig)
-	if err != nil || zap.RegisterEncoder(quietEncoding, func(c zapcore.EncoderConfig) (zapcore.Encoder, error) {
-		return quiet{zapcore.NewJSONEncoder(c)}, nil
-	}) != nil {
+	if err != nil {
 		return ctx
 	}
+	// It fails if there is such an encoder already.
+	_ = zap.RegisterEncoder(quietEncoding, func(c zapcore.EncoderConfig) (zapcore.Encoder, error) {
+		return quiet{zapcore.NewJSONEncoder(c)}, nil
+	})
 	copied := *cfg
 	copied.LoggingConfig = string(changed)
 	return logging.WithConfig(ctx, &copied)

@@ -131,13 +131,22 @@ func TestRequests_RoutineLines_AreNotWritten(t *testing.T) {
 	logger.With("key", "value").Infof("remote admission controller audit annotations=%#v", nil)
 	logger.Info("Starting")
 	logger.Error("Webhook ServeHTTP request=")
+	logger.Error("http: TLS handshake error from 127.0.0.1: EOF")
 	level.SetLevel(zap.ErrorLevel)
 	logger.Info("Hidden by the level")
 	written, err := os.ReadFile(file)
-	for part, want := range map[string]int{"Bearer": 0, "annotations": 0, "Starting": 1, "ERROR": 1, "Hidden": 0} {
+	for part, want := range map[string]int{"Bearer": 0, "annotations": 0, "Starting": 1, "ERROR": 1, "WARN": 1, "Hidden": 0} {
 		if got := strings.Count(string(written), part); err != nil || got != want {
 			t.Errorf("%q is in the log %d times, want %d: %s, %v", part, got, want, written, err)
 		}
+	}
+}
+
+// The ConfigMap may leave everything to package logging.
+func TestRequests_NoZapConfig_IsTheDefault(t *testing.T) {
+	ctx := withQuietRequests(logging.WithConfig(webhook.WithOptions(t.Context(), webhook.Options{}), &logging.Config{}))
+	if got := logging.GetConfig(ctx).LoggingConfig; !strings.Contains(got, quietEncoding) {
+		t.Errorf("the configuration is %s", got)
 	}
 }
 

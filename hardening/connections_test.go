@@ -1,0 +1,79 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hardening
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"knative.dev/pkg/webhook"
+)
+
+// Clients that send requests all the time over connections that they keep, as API servers do.
+func TestConnections_ClientsKeepThem_AreClosedAfterSIGTERMWithoutAFailedRequest(t *testing.T) {
+	var c connections
+	signal, terminate := context.WithCancel(t.Context())
+	ctx := c.withGracePeriod(webhook.WithOptions(t.Context(), webhook.Options{}), signal)
+	if got := webhook.GetOptions(ctx).GracePeriod; got != gracePeriod {
+		t.Errorf("the grace period is %s, want %s", got, gracePeriod)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		defer c.hold(r.Context())
+		time.Sleep(time.Millisecond)
+	}))
+	defer server.Close()
+	var requests sync.WaitGroup
+	var sent, failed, closing atomic.Int64
+	stop := make(chan struct{})
+	for range 20 {
+		requests.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				sent.Add(1)
+				// As a POST of the API server, it is not repeated by the client.
+				response, err := server.Client().Post(server.URL, "application/json", http.NoBody) //nolint:noctx // ends with the test
+				if err != nil {
+					failed.Add(1)
+					continue
+				}
+				_, _ = io.Copy(io.Discard, response.Body)
+				_ = response.Body.Close()
+				if response.Close {
+					closing.Add(1)
+				}
+			}
+		})
+	}
+	terminate()
+	time.Sleep(beforeClosing + 2*holding)
+	closed := closing.Load()
+	after := sent.Load()
+	time.Sleep(holding)
+	close(stop)
+	requests.Wait()
+	t.Logf("%d requests, %d failed, %d responses closed their connection", sent.Load(), failed.Load(), closing.Load())
+	if failed.Load() > 0 || closed == 0 || closing.Load()-closed < (sent.Load()-after)/2 {
+		t.Errorf("%d requests failed, and %d of %d closed their connection", failed.Load(), closing.Load()-closed, sent.Load()-after)
+	}
+}
+
+func TestConnections_NoWebhook_NothingChanges(t *testing.T) {
+	var c connections
+	if c.withGracePeriod(t.Context(), t.Context()) != t.Context() {
+		t.Error("the context has changed")
+	}
+	c.hold(t.Context())
+}
