@@ -7,15 +7,17 @@ package webhook
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
@@ -32,40 +34,29 @@ import (
 	"knative.dev/pkg/reconciler"
 	"knative.dev/pkg/system"
 	"knative.dev/pkg/webhook"
+	certresources "knative.dev/pkg/webhook/certificates/resources"
 
-	"github.com/mallard-dev/mallard/observe"
-	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
 	addressbindinginformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressbinding"
 	samplesv1listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
-	"github.com/mallard-dev/mallard/runtime/certificates"
-	"github.com/mallard-dev/mallard/runtime/restmapping"
 )
 
-// bindingPath is the path of admission requests for the subjects of bindings.
-const bindingPath = "/binding"
-
 // bindingAdmission gives objects their variables at admission, so that a new one never runs without them, and writes the rules by which
-// the API server calls it. It replaces knative.dev/pkg/webhook/psbinding, for the reasons in docs/adr/0009.
+// the API server calls it. psbinding of knative.dev/pkg does not fit: it guesses plurals, is called for each subresource, rejects objects that it
+// cannot read, and needs the opt-in of both the namespace and the object. docs/adr/0009 has the other reasons.
 type bindingAdmission struct {
 	reconciler.LeaderAwareFuncs
 
-	client        kubernetes.Interface
-	bindings      samplesv1listers.AddressBindingLister
-	mutating      admissionlisters.MutatingWebhookConfigurationLister
-	crds          apiextensionslisters.CustomResourceDefinitionLister
-	secrets       corev1listers.SecretNamespaceLister
-	configuration types.NamespacedName
-	secretName    string
-	// synced report whether the caches were filled.
-	synced []cache.InformerSynced
+	client     kubernetes.Interface
+	bindings   samplesv1listers.AddressBindingLister
+	mutating   admissionlisters.MutatingWebhookConfigurationLister
+	crds       apiextensionslisters.CustomResourceDefinitionLister
+	secrets    corev1listers.SecretNamespaceLister
+	key        types.NamespacedName
+	secretName string
 }
 
-var (
-	_ controller.Reconciler       = (*bindingAdmission)(nil)
-	_ reconciler.LeaderAware      = (*bindingAdmission)(nil)
-	_ webhook.AdmissionController = (*bindingAdmission)(nil)
-)
+var _ webhook.AdmissionController = (*bindingAdmission)(nil)
 
 // NewBindingController serves the admission of subjects of AddressBindings. Every replica answers requests; the leader keeps the rules
 // and the CA in the webhook configuration binding.WebhookName, which has to exist.
@@ -74,83 +65,81 @@ func NewBindingController(ctx context.Context, _ configmap.Watcher) *controller.
 	bindings, mutating := addressbindinginformer.Get(ctx), mutatinginformer.Get(ctx)
 	crds, secrets := crdinformer.Get(ctx), secretinformer.Get(ctx)
 	b := &bindingAdmission{
-		client:        kubeclient.Get(ctx),
-		bindings:      bindings.Lister(),
-		mutating:      mutating.Lister(),
-		crds:          crds.Lister(),
-		secrets:       secrets.Lister().Secrets(system.Namespace()),
-		configuration: types.NamespacedName{Name: binding.WebhookName},
-		secretName:    webhook.GetOptions(ctx).SecretName,
-		synced:        []cache.InformerSynced{bindings.Informer().HasSynced, crds.Informer().HasSynced},
+		client:     kubeclient.Get(ctx),
+		bindings:   bindings.Lister(),
+		mutating:   mutating.Lister(),
+		crds:       crds.Lister(),
+		secrets:    secrets.Lister().Secrets(system.Namespace()),
+		key:        types.NamespacedName{Name: binding.WebhookName},
+		secretName: webhook.GetOptions(ctx).SecretName,
 	}
 	b.PromoteFunc = func(bucket reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
-		enqueue(bucket, b.configuration)
+		enqueue(bucket, b.key)
 		return nil
 	}
-	const name = "Bindings"
-	impl := controller.NewContext(ctx, b, controller.ControllerOptions{Concurrency: 1, WorkQueueName: name, Logger: logger.Named(name)})
+	const name = "BindingWebhook"
+	impl := controller.NewContext(ctx, b, controller.ControllerOptions{WorkQueueName: name, Logger: logger.Named(name)})
 
-	if err := errors.Join(
-		// The conversion controller updates the CRDs of our kinds as they are in this cache.
-		crds.Informer().SetTransform(restmapping.TrimExcept(served.convertedCRDs()...)),
-		observe.NewTriggers(name).Wire(ctx, impl, observe.Guards{},
-			observe.For(observe.Injected[*admissionregistrationv1.MutatingWebhookConfiguration](mutatinginformer.Get),
-				func(c *admissionregistrationv1.MutatingWebhookConfiguration) bool {
-					return c.Name == binding.WebhookName
-				}),
-			observe.Maps(observe.Injected[*v1.AddressBinding](addressbindinginformer.Get, observe.Transform(observe.DropManagedFields)),
-				func(*v1.AddressBinding) []types.NamespacedName { return []types.NamespacedName{b.configuration} }),
-			observe.Maps(observe.Injected[*corev1.Secret](secretinformer.Get), func(s *corev1.Secret) []types.NamespacedName {
-				if s.Name != b.secretName {
-					return nil
-				}
-				return []types.NamespacedName{b.configuration}
-			})),
-	); err != nil {
-		logger.Fatalw("Wiring the controller failed", "error", err)
+	if err := crds.Informer().SetTransform(trim); err != nil {
+		logger.Fatalw("Setting the transform of CRDs failed", "error", err)
 	}
+	// The rules are those of all bindings together.
+	enqueue := controller.HandleAll(func(any) { impl.EnqueueKey(b.key) })
+	bindings.Informer().AddEventHandler(enqueue)
+	mutating.Informer().AddEventHandler(cache.FilteringResourceEventHandler{
+		FilterFunc: controller.FilterWithName(binding.WebhookName), Handler: enqueue,
+	})
+	secrets.Informer().AddEventHandler(cache.FilteringResourceEventHandler{
+		FilterFunc: controller.FilterWithNameAndNamespace(system.Namespace(), b.secretName), Handler: enqueue,
+	})
 	return impl
 }
 
+// trim removes from CRDs of others what the webhook does not read, so that memory does not depend on their schemas. The conversion controller updates
+// the CRDs of our kinds as they are in the cache.
+func trim(object any) (any, error) {
+	crd, ok := object.(*apiextensionsv1.CustomResourceDefinition)
+	if !ok || served.IsGroupRegistered(crd.Spec.Group) {
+		return object, nil
+	}
+	trimmed := &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: crd.Name, UID: crd.UID, ResourceVersion: crd.ResourceVersion, Labels: crd.Labels},
+	}
+	trimmed.Spec.Conversion = crd.Spec.Conversion
+	return trimmed, nil
+}
+
 // Path implements webhook.AdmissionController.
-func (b *bindingAdmission) Path() string { return bindingPath }
+func (*bindingAdmission) Path() string { return "/binding" }
 
 // Reconcile implements controller.Reconciler.
 func (b *bindingAdmission) Reconcile(ctx context.Context, key string) error {
-	if !b.IsLeaderFor(b.configuration) {
+	if !b.IsLeaderFor(b.key) {
 		return controller.NewSkipKey(key)
 	}
-	logger := logging.FromContext(ctx)
-	configuration, err := b.mutating.Get(binding.WebhookName)
-	if apierrors.IsNotFound(err) {
-		logger.Errorw("The webhook configuration of bindings does not exist; apply config/ again", "name", binding.WebhookName)
-		return nil
-	}
+	secret, err := b.secrets.Get(b.secretName)
 	if err != nil {
-		return fmt.Errorf("reading the webhook configuration of bindings: %w", err)
+		return fmt.Errorf("reading the CA: %w", err)
 	}
-	ca, ok := certificates.CA(ctx, b.secrets, b.secretName)
+	ca, ok := secret.Data[certresources.CACert]
 	if !ok {
-		return nil // with rules and without a CA every request would fail
+		return fmt.Errorf("secret %s is missing key %s", b.secretName, certresources.CACert)
+	}
+	present, err := b.mutating.Get(binding.WebhookName)
+	if err != nil {
+		return fmt.Errorf("reading the webhook configuration of bindings; apply config/ again if it does not exist: %w", err)
 	}
 	rules, err := b.rules()
 	if err != nil {
 		return err
 	}
-	return b.write(ctx, configuration, rules, ca)
-}
-
-// write updates the rules, the path and the CA of every webhook, and leaves the rest of the configuration alone.
-func (b *bindingAdmission) write(ctx context.Context, present *admissionregistrationv1.MutatingWebhookConfiguration,
-	rules []admissionregistrationv1.RuleWithOperations, ca []byte,
-) error {
 	wanted := present.DeepCopy()
 	for i := range wanted.Webhooks {
 		entry := &wanted.Webhooks[i]
 		if entry.ClientConfig.Service == nil {
 			return fmt.Errorf("webhook configuration %s: webhooks[%d].clientConfig.service is missing; apply config/ again", binding.WebhookName, i)
 		}
-		entry.Rules, entry.ClientConfig.Service.Path, entry.ClientConfig.CABundle = rules, new(bindingPath), ca
+		entry.Rules, entry.ClientConfig.Service.Path, entry.ClientConfig.CABundle = rules, new(b.Path()), ca
 	}
 	if equality.Semantic.DeepEqual(present, wanted) {
 		return nil
@@ -160,4 +149,33 @@ func (b *bindingAdmission) write(ctx context.Context, present *admissionregistra
 		return fmt.Errorf("writing the webhook configuration of bindings: %w", err)
 	}
 	return nil
+}
+
+// rules returns a rule for each resource that the controller has recorded as the subject of a binding: it serves the kind, and the
+// controller is able to list it. Subresources are not in them. Equal resources give equal rules.
+func (b *bindingAdmission) rules() ([]admissionregistrationv1.RuleWithOperations, error) {
+	all, err := b.bindings.List(labels.Everything())
+	if err != nil {
+		return nil, fmt.Errorf("listing bindings: %w", err)
+	}
+	byResource := map[string]admissionregistrationv1.RuleWithOperations{}
+	for _, ab := range all {
+		entry, recorded := binding.Recorded(ab, binding.KindOf(ab.Spec.Subject.APIVersion, ab.Spec.Subject.Kind))
+		gv, err := schema.ParseGroupVersion(entry.APIVersion)
+		if err != nil || !recorded || ab.DeletionTimestamp != nil {
+			continue
+		}
+		byResource[gv.WithResource(entry.Resource).String()] = admissionregistrationv1.RuleWithOperations{
+			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
+			Rule: admissionregistrationv1.Rule{
+				APIGroups: []string{gv.Group}, APIVersions: []string{gv.Version}, Resources: []string{entry.Resource},
+				Scope: new(admissionregistrationv1.NamespacedScope),
+			},
+		}
+	}
+	var rules []admissionregistrationv1.RuleWithOperations
+	for _, resource := range slices.Sorted(maps.Keys(byResource)) {
+		rules = append(rules, byResource[resource])
+	}
+	return rules, nil
 }

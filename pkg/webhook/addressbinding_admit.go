@@ -18,72 +18,45 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/apis/duck"
 	"knative.dev/pkg/logging"
-	"knative.dev/pkg/webhook"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/binding"
 )
 
-// Admit implements webhook.AdmissionController. It rejects no object: one that cannot be read is admitted unchanged, because the API server
-// validates its schema, and the binding reports it in its status.
+// Admit implements webhook.AdmissionController. Package webhook calls it once the caches are filled. It rejects no object: one that cannot be read is
+// admitted unchanged, because the API server validates its schema, and the binding reports it in its status.
 func (b *bindingAdmission) Admit(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	asItIs := &admissionv1.AdmissionResponse{Allowed: true}
-	if !b.concerns(request) {
-		return asItIs
-	}
-	// A replica that has just started does not know the bindings yet. An object that it admits would start without its address.
-	if !cache.WaitForCacheSync(ctx.Done(), b.synced...) {
-		return webhook.MakeErrorStatus("the webhook has not finished loading AddressBindings; retry the request")
-	}
+	response := &admissionv1.AdmissionResponse{Allowed: true}
 	patch, err := b.patch(request)
-	if err != nil {
-		logging.FromContext(ctx).Warnw("Admitting subject without its environment variables", "error", err)
-		return asItIs
-	}
-	if len(patch) == 0 {
-		return asItIs
-	}
-	return &admissionv1.AdmissionResponse{Allowed: true, Patch: patch, PatchType: new(admissionv1.PatchTypeJSONPatch)}
-}
-
-// concerns reports whether the object may be changed. The webhook configuration leaves most of the others out already.
-func (b *bindingAdmission) concerns(request *admissionv1.AdmissionRequest) bool {
 	switch {
-	case request.SubResource != "", request.Operation != admissionv1.Create && request.Operation != admissionv1.Update:
-		return false
-	case request.Operation == admissionv1.Update && binding.Immutable(kindOfRequest(request)):
-		return false
-	default:
-		// The controller's writes; see binding.FieldManager.
-		var options struct {
-			FieldManager string `json:"fieldManager"`
-		}
-		return json.Unmarshal(request.Options.Raw, &options) != nil || options.FieldManager != binding.FieldManager
+	case err != nil:
+		logging.FromContext(ctx).Warnw("Admitting subject without its environment variables", "error",
+			fmt.Errorf("%s %s/%s: %w", request.Kind.Kind, request.Namespace, request.Name, err))
+	case len(patch) > 0:
+		response.Patch, response.PatchType = patch, new(admissionv1.PatchTypeJSONPatch)
 	}
+	return response
 }
 
-func kindOfRequest(request *admissionv1.AdmissionRequest) schema.GroupKind {
-	return schema.GroupKind{Group: request.Kind.Group, Kind: request.Kind.Kind}
-}
-
-// patch returns the JSON patch that gives the object its variables and the mark, nil if it has them.
+// patch returns the JSON patch that gives the object its variables and the mark, nil if it has them. The webhook configuration leaves subresources and
+// the controller's own writes out.
 func (b *bindingAdmission) patch(request *admissionv1.AdmissionRequest) ([]byte, error) {
-	of := request.Kind.Kind + " " + request.Namespace + "/" + request.Name
+	kind := schema.GroupKind{Group: request.Kind.Group, Kind: request.Kind.Kind}
 	all, err := b.bindings.AddressBindings(request.Namespace).List(labels.Everything())
-	if err != nil {
-		return nil, fmt.Errorf("listing the bindings of %s: %w", of, err)
+	if err != nil || len(all) == 0 || request.Operation == admissionv1.Update && binding.Immutable(kind) {
+		return nil, err //nolint:wrapcheck // a cache does not fail
 	}
-	if len(all) == 0 {
-		return nil, nil
+	var crdLabels map[string]string
+	if crd, err := b.crds.Get(request.Resource.Resource + "." + request.Resource.Group); err == nil {
+		crdLabels = crd.Labels
 	}
-	shape := b.shape(request)
+	shape := binding.ShapeOf(kind, crdLabels)
 	object, old := shape.New(), shape.New()
 	if err := json.Unmarshal(request.Object.Raw, object); err != nil {
-		return nil, fmt.Errorf("reading %s as a %T: %w", of, object, err)
+		return nil, fmt.Errorf("reading it as a %T: %w", object, err)
 	}
 	if request.Operation == admissionv1.Update {
 		// If the old one cannot be read, then all of it is new.
@@ -92,32 +65,39 @@ func (b *bindingAdmission) patch(request *admissionv1.AdmissionRequest) ([]byte,
 		}
 	}
 	included, known := isIncluded(old.GetLabels(), object.GetLabels())
-	if !known {
+	result := binding.Of(kind, all).Apply(object, included, "")
+	if !known || len(result.Changes) == 0 {
 		return nil, nil
 	}
-	result := binding.Of(kindOfRequest(request), all).Apply(object, included, "")
-	if len(result.Changes) == 0 {
-		return nil, nil
-	}
-	// The duck type shows only a part of the object. A patch that the API server cannot apply makes the whole request fail.
 	if err := try(result.Patch(), request.Object.Raw); err != nil {
-		return nil, fmt.Errorf("changing the variables of %s: %w", of, err)
+		return nil, err
 	}
-	patch, err := result.Changes.MarshalJSON()
-	if err != nil {
-		return nil, fmt.Errorf("writing the patch of %s: %w", of, err)
-	}
-	return patch, nil
+	return result.Changes.MarshalJSON() //nolint:wrapcheck // it was encoded in try
 }
 
-// shape depends on the labels of the kind's CRD, if there is one.
-func (b *bindingAdmission) shape(request *admissionv1.AdmissionRequest) binding.Shape {
-	resource := schema.GroupResource{Group: request.Resource.Group, Resource: request.Resource.Resource}
-	crd, err := b.crds.Get(resource.String())
+// try applies a patch as the API server does. The duck type shows only a part of the object, and a patch that cannot be applied makes the whole request
+// fail, as do more annotations than an object may have.
+func try(changes duck.JSONPatch, object []byte) error {
+	raw, err := changes.MarshalJSON()
 	if err != nil {
-		return binding.ShapeOf(kindOfRequest(request), nil)
+		return fmt.Errorf("encoding the patch: %w", err)
 	}
-	return binding.ShapeOf(kindOfRequest(request), crd.Labels)
+	patch, err := jsonpatch.DecodePatch(raw)
+	if err != nil {
+		return fmt.Errorf("decoding the patch: %w", err)
+	}
+	patched, err := patch.Apply(object)
+	if err != nil {
+		return fmt.Errorf("the patch does not apply: %w", err)
+	}
+	var result metav1.PartialObjectMetadata
+	if err := json.Unmarshal(patched, &result); err != nil {
+		return fmt.Errorf("reading the patched object: %w", err)
+	}
+	if err := validation.ValidateAnnotationsSize(result.Annotations); err != nil {
+		return fmt.Errorf("there is no room for the mark: %w", err)
+	}
+	return nil
 }
 
 // changed reports whether an update changes anything by which variables are chosen. One that does not is admitted unchanged: the
@@ -142,28 +122,4 @@ func isIncluded(old, object map[string]string) (included, known bool) {
 	default:
 		return true, true
 	}
-}
-
-// try applies a patch as the API server does, and checks what it would reject: all annotations of an object together have a limit.
-func try(patch duck.JSONPatch, object []byte) error {
-	raw, err := patch.MarshalJSON()
-	if err != nil {
-		return fmt.Errorf("writing the patch: %w", err)
-	}
-	decoded, err := jsonpatch.DecodePatch(raw)
-	if err != nil {
-		return fmt.Errorf("reading the patch: %w", err)
-	}
-	patched, err := decoded.Apply(object)
-	if err != nil {
-		return fmt.Errorf("the patch does not apply: %w", err)
-	}
-	var result metav1.PartialObjectMetadata
-	if err := json.Unmarshal(patched, &result); err != nil {
-		return fmt.Errorf("reading the patched object: %w", err)
-	}
-	if err := validation.ValidateAnnotationsSize(result.Annotations); err != nil {
-		return fmt.Errorf("there is no room for the mark: %w", err)
-	}
-	return nil
 }

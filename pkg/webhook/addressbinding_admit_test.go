@@ -6,9 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package webhook
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -18,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/tools/cache"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
@@ -121,13 +118,6 @@ func TestAdmit_Subjects(t *testing.T) {
 			r.Operation, r.OldObject = admissionv1.Update, raw(`{"spec":1}`)
 		}), want: adds},
 
-		"the controller's own": {reason: "It has decided already.", request: request(a, "", func(r *admissionv1.AdmissionRequest) {
-			r.Options = raw(`{"fieldManager":"addressbinding.samples.knative.dev"}`)
-		})},
-		"no options":    {reason: "Then it is not the controller.", request: request(a, "", func(r *admissionv1.AdmissionRequest) { r.Options.Raw = nil }), want: adds},
-		"a deletion":    {reason: "It is terminating.", request: request(a, "", func(r *admissionv1.AdmissionRequest) { r.Operation = admissionv1.Delete })},
-		"a subresource": {reason: "It has no variables.", request: request(a, "", func(r *admissionv1.AdmissionRequest) { r.SubResource = "scale" })},
-
 		"a new Job": {reason: "It is the only chance.", request: request("", "", ofKind("batch", "Job", "jobs", job)), want: adds},
 		"a Job that changes": {
 			reason: "The API server would reject the whole change.", request: request("", "", updating("", ""), ofKind("batch", "Job", "jobs", job)),
@@ -205,19 +195,5 @@ func TestAdmit_OlderBindingCannotBind_YoungerBinds(t *testing.T) {
 				t.Errorf("an object that the younger one has bound gets %s", got)
 			}
 		})
-	}
-}
-
-func TestAdmit_CachesNotSynced_IsRejected(t *testing.T) {
-	b, _ := newBindingAdmission(t, bindingTo("apps/v1", "Deployment"))
-	b.synced = []cache.InformerSynced{func() bool { return false }}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	response := b.Admit(ctx, request(a, ""))
-	if response.Allowed || response.Result.Code != http.StatusBadRequest || !strings.Contains(response.Result.Message, "has not finished loading AddressBindings") {
-		t.Errorf("got %+v, want a rejection", response)
-	}
-	if b.Path() != "/binding" {
-		t.Errorf("it is served at %s", b.Path())
 	}
 }

@@ -141,12 +141,11 @@ func TestBindingConfiguration_Incomplete_IsNotWritten(t *testing.T) {
 	withoutService.Webhooks[1].ClientConfig.Service = nil
 	for name, tc := range map[string]struct {
 		objects []runtime.Object
-		// want is in the error; empty means no error, because an event will enqueue the configuration.
-		want string
+		want    string
 	}{
-		"no configuration":          {objects: []runtime.Object{certificateSecret("ca")}},
-		"no secret":                 {objects: []runtime.Object{bindingConfiguration()}},
-		"no CA":                     {objects: []runtime.Object{bindingConfiguration(), certificateSecret("")}},
+		"no configuration":          {objects: []runtime.Object{certificateSecret("ca")}, want: "apply config/ again"},
+		"no secret":                 {objects: []runtime.Object{bindingConfiguration()}, want: "reading the CA"},
+		"no CA":                     {objects: []runtime.Object{bindingConfiguration(), certificateSecret("")}, want: "ca-cert.pem"},
 		"a webhook without service": {objects: []runtime.Object{withoutService, certificateSecret("ca")}, want: "webhooks[1].clientConfig.service is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -180,7 +179,9 @@ func TestBindingConfiguration_NotLeading_IsNotWritten(t *testing.T) {
 	}
 }
 
+// Package defaulting adds the empty status.
 func TestDefaulting_AddressBinding(t *testing.T) {
-	expectDefaulted(t, newDefaulting(t), kindOf("v1", "AddressBinding"), `{"metadata":{"namespace":"ns"}}`,
-		`{"metadata":{"namespace":"ns","finalizers":["samples.knative.dev/addressbinding"]},"spec":{"subject":{"namespace":"ns"},"variable":"K_ADDRESS"}}`)
+	expectDefaulted(t, newDefaulting(t), kindOf("v1", "AddressBinding"), `{"metadata":{"namespace":"ns"},"spec":{"address":{"name":"a"}}}`,
+		`{"metadata":{"namespace":"ns","finalizers":["samples.knative.dev/addressbinding"]},
+			"spec":{"address":{"name":"a"},"subject":{"namespace":"ns"},"variable":"K_ADDRESS"},"status":{}}`)
 }

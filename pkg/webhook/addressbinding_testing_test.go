@@ -97,7 +97,11 @@ func bindingConfiguration() *admissionregistrationv1.MutatingWebhookConfiguratio
 }
 
 func certificateSecret(ca string) *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "certs"}, Data: map[string][]byte{certresources.CACert: []byte(ca)}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "certs"}}
+	if ca != "" {
+		secret.Data = map[string][]byte{certresources.CACert: []byte(ca)}
+	}
+	return secret
 }
 
 // newBindingAdmission is the leader, in a cluster with these objects. The client has the webhook configurations among them.
@@ -130,14 +134,13 @@ func newBindingAdmission(t *testing.T, objects ...runtime.Object) (*bindingAdmis
 		}
 	}
 	b := &bindingAdmission{
-		client:        client,
-		bindings:      samplesv1listers.NewAddressBindingLister(bindings),
-		mutating:      admissionlisters.NewMutatingWebhookConfigurationLister(mutating),
-		crds:          apiextensionslisters.NewCustomResourceDefinitionLister(crds),
-		secrets:       corev1listers.NewSecretLister(secrets).Secrets("ns"),
-		configuration: types.NamespacedName{Name: binding.WebhookName},
-		secretName:    "certs",
-		synced:        []cache.InformerSynced{func() bool { return true }},
+		client:     client,
+		bindings:   samplesv1listers.NewAddressBindingLister(bindings),
+		mutating:   admissionlisters.NewMutatingWebhookConfigurationLister(mutating),
+		crds:       apiextensionslisters.NewCustomResourceDefinitionLister(crds),
+		secrets:    corev1listers.NewSecretLister(secrets).Secrets("ns"),
+		key:        types.NamespacedName{Name: binding.WebhookName},
+		secretName: "certs",
 	}
 	if err := b.Promote(reconciler.UniversalBucket(), nil); err != nil {
 		t.Fatal(err)

@@ -22,7 +22,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"knative.dev/pkg/apis"
 	_ "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition/fake"
 	_ "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret/fake"
 	rtesting "knative.dev/pkg/reconciler/testing"
@@ -35,7 +34,6 @@ import (
 	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 	"github.com/mallard-dev/mallard/conversion/knative"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
-	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	v1storage "github.com/mallard-dev/mallard/pkg/apis/samples/v1/storage"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	"github.com/mallard-dev/mallard/test/measured"
@@ -45,11 +43,10 @@ const group = "samples.knative.dev/"
 
 // servedVersions are the versions of an AddressableService that are served.
 func servedVersions() []conversiontest.Version {
-	newObjects := served[samples.Kind("AddressableService")].versions
 	var all []conversiontest.Version
-	for _, version := range slices.Sorted(maps.Keys(newObjects)) { // a seed repeats a test only if the order is always the same
+	for _, version := range slices.Sorted(maps.Keys(conversions()[samples.Kind("AddressableService")].Zygotes)) { // a seed repeats a test only if the order is always the same
 		all = append(all, conversiontest.Version{Name: version, New: func() metav1.Object {
-			return newObjects[version]().(convertible)
+			return instances[metav1.Object]()[samples.Kind("AddressableService").WithVersion(version)]
 		}})
 	}
 	return all
@@ -58,7 +55,7 @@ func servedVersions() []conversiontest.Version {
 // convertThrough converts objects, with any version as hub: only the hub's methods are called.
 func convertThrough(t *testing.T, hub, to string, objects ...string) []string {
 	t.Helper()
-	kinds := served.conversions()
+	kinds := conversions()
 	kind := kinds[samples.Kind("AddressableService")]
 	kind.HubVersion = hub
 	kinds[samples.Kind("AddressableService")] = kind
@@ -103,8 +100,8 @@ func TestConversion_EveryVersion_IsLossless(t *testing.T) {
 	for _, from := range versions {
 		originals := make([]string, objects)
 		for i := range originals {
-			made := random(from).(object)
-			made.GetObjectKind().SetGroupVersionKind(samples.Kind("AddressableService").WithVersion(from.Name))
+			made := random(from)
+			made.(runtime.Object).GetObjectKind().SetGroupVersionKind(samples.Kind("AddressableService").WithVersion(from.Name))
 			originals[i] = canonical(t, made)
 		}
 		for _, to := range versions {
@@ -162,7 +159,7 @@ func (b *breaking) AssignFromHub(*v1storage.AddressableService) error { panic("b
 
 // Otherwise the connection would break, and the API server say nothing but EOF.
 func TestConversion_PanicInAHook_IsReported(t *testing.T) {
-	kinds := served.conversions()
+	kinds := conversions()
 	kinds[samples.Kind("AddressableService")].Zygotes["v1alpha1"] = &breaking{}
 	for from, to := range map[string]string{"v1alpha1": "v1", "v1": "v1alpha1"} {
 		before, _ := measured.Sum(t, meters, "conversion.panics")
@@ -199,27 +196,14 @@ func TestConversion_Objects_GetNoDefaults(t *testing.T) {
 
 // The API server converts nothing of a kind that has one version, so its CRD never names the webhook.
 func TestConversions_KindOfOneVersion_IsNotConverted(t *testing.T) {
-	several := served[samples.Kind("AddressableService")]
-	single := several
-	single.versions = map[string]func() object{several.hub: several.versions[several.hub]}
-	both := kinds{samples.Kind("AddressableService"): several, samples.Kind("Single"): single}
-
-	if diff := cmp.Diff([]string{"addressableservices.samples.knative.dev"}, both.convertedCRDs()); diff != "" {
-		t.Errorf("CRDs (-want +got):\n%s", diff)
-	}
-	if _, ok := both.conversions()[samples.Kind("Single")]; ok {
-		t.Error("it is converted")
-	}
-	for groupKind := range served {
-		if got, want := crdName(groupKind), crdOf(t, groupKind).Name; got != want {
-			t.Errorf("the CRD of %s is %q, want %q", groupKind, got, want)
+	kinds := conversions()
+	for groupKind, versions := range servedKinds() {
+		conversion, ok := kinds[groupKind]
+		if ok != (len(versions) > 1) || ok && len(conversion.Zygotes) != len(versions) {
+			t.Errorf("%s has the versions %q, and is converted between %v", groupKind, versions, conversion.Zygotes)
+		}
+		if ok && conversion.DefinitionName != crdOf(t, groupKind).Name {
+			t.Errorf("the CRD of %s is %q, want %q", groupKind, conversion.DefinitionName, crdOf(t, groupKind).Name)
 		}
 	}
-	if !admitted[apis.Defaultable](both, true)[v1.SchemeGroupVersion.WithKind("Single")] {
-		t.Error("it gets no defaults")
-	}
-}
-
-func TestDefaulting_ObjectOfAnOlderVersion_GetsClassAndFinalizerOnly(t *testing.T) {
-	expectDefaulted(t, newDefaulting(t), kindOf("v1alpha1", "AddressableService"), `{"metadata":{},"spec":{}}`, `{"metadata":{`+classed+`},"spec":{}}`)
 }

@@ -8,6 +8,4 @@ SPDX-License-Identifier: Apache-2.0
 //
 // controllers.go lists the webhooks, and kinds.go derives the kinds that they serve from the scheme. The rules are elsewhere: each
 // type has them in its _defaults and _validation file, each ConfigMap in its parser, and those of bindings are in pkg/binding.
-//
-// runtime/admission serves the webhooks and answers requests, and runtime/certificates keeps their certificate.
 package webhook

@@ -6,79 +6,66 @@ SPDX-License-Identifier: Apache-2.0
 package webhook
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"maps"
+
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/version"
+
+	"knative.dev/pkg/webhook/resourcesemantics"
+	"knative.dev/pkg/webhook/resourcesemantics/conversion"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1"
 )
 
-// served are the kinds of the operator in all versions. A version stays as long as objects may be stored at it or managedFields name it,
+// served has the kinds of the operator in all versions. A version stays as long as objects may be stored at it or managedFields name it,
 // since the API server converts from these on every write.
-var served = kindsOf(v1alpha1.Install, v1beta1.Install, v1.Install)
-
-// object is implemented by every version of a kind. A kind has its own rules if its types also implement apis.Defaultable or
-// apis.Validatable; one with neither is not sent to the webhook, and can be written while no webhook runs.
-type object interface {
-	runtime.Object
-	metav1.Object
-}
-
-// kind is a kind in all versions that are served.
-type kind struct {
-	// hub is the most stable version, to and from which all others are converted. The CRD stores it.
-	hub string
-	// versions make empty objects.
-	versions map[string]func() object
-}
-
-// kinds lists each kind once for all webhooks.
-type kinds map[schema.GroupKind]kind
-
-// kindsOf returns the kinds whose types the functions add to a scheme. Lists and the options of requests, which they add too, have no
-// metadata of an object.
-func kindsOf(install ...func(*runtime.Scheme) error) kinds {
+var served = func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
-	builder := runtime.NewSchemeBuilder(install...)
+	builder := runtime.NewSchemeBuilder(v1alpha1.Install, v1beta1.Install, v1.Install)
 	utilruntime.Must(builder.AddToScheme(scheme))
-	all := make(kinds)
-	for gvk := range scheme.AllKnownTypes() {
-		newObject := func() object {
-			empty, err := scheme.New(gvk)
-			utilruntime.Must(err) // the scheme has just listed it
-			o, _ := empty.(object)
-			return o
+	return scheme
+}()
+
+// instances returns an empty object of each version of a kind whose type implements T.
+func instances[T any]() map[schema.GroupVersionKind]T {
+	all := make(map[schema.GroupVersionKind]T)
+	for gvk := range served.AllKnownTypes() {
+		object, err := served.New(gvk)
+		utilruntime.Must(err) // the scheme has just listed it
+		if t, ok := object.(T); ok {
+			all[gvk] = t
 		}
-		if newObject() == nil {
-			continue
-		}
-		k, ok := all[gvk.GroupKind()]
-		if !ok {
-			k.versions = make(map[string]func() object)
-		}
-		k.versions[gvk.Version] = newObject
-		if version.CompareKubeAwareVersionStrings(gvk.Version, k.hub) > 0 {
-			k.hub = gvk.Version
-		}
-		all[gvk.GroupKind()] = k
 	}
 	return all
 }
 
-// admitted returns a callback for each version of a kind whose type implements I. From these the controllers of knative.dev/pkg make
-// the rules of a webhook configuration.
-func admitted[I, C any](k kinds, callback C) map[schema.GroupVersionKind]C {
-	all := make(map[schema.GroupVersionKind]C)
-	for groupKind, kind := range k {
-		for version, newObject := range kind.versions {
-			if _, ok := newObject().(I); ok {
-				all[groupKind.WithVersion(version)] = callback
+// admitted are the kinds with defaults and validation of their own. One without is not sent to the webhook, and can be written while no webhook runs.
+func admitted() map[schema.GroupVersionKind]resourcesemantics.GenericCRD {
+	return instances[resourcesemantics.GenericCRD]()
+}
+
+// conversions are the kinds of several versions. The most stable version is the hub, to and from which all others are converted; the CRD stores it.
+func conversions() map[schema.GroupKind]conversion.GroupKindConversion {
+	all := make(map[schema.GroupKind]conversion.GroupKindConversion)
+	for gvk, object := range instances[conversion.ConvertibleObject]() {
+		kind, ok := all[gvk.GroupKind()]
+		if !ok {
+			plural, _ := meta.UnsafeGuessKindToResource(gvk)
+			kind = conversion.GroupKindConversion{
+				DefinitionName: plural.GroupResource().String(), Zygotes: make(map[string]conversion.ConvertibleObject),
 			}
 		}
+		kind.Zygotes[gvk.Version] = object
+		if version.CompareKubeAwareVersionStrings(gvk.Version, kind.HubVersion) > 0 {
+			kind.HubVersion = gvk.Version
+		}
+		all[gvk.GroupKind()] = kind
 	}
+	maps.DeleteFunc(all, func(_ schema.GroupKind, kind conversion.GroupKindConversion) bool { return len(kind.Zygotes) == 1 })
 	return all
 }

@@ -37,7 +37,7 @@ func TestConfigMaps_InvalidOneForcedIn_LastValidStaysInEffect(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
 	// The webhook also reports that its configuration is missing.
-	env.ExpectErrors(t, "Error updating addressable config", "The API server can no longer call every webhook", webhook.ConfigValidationName)
+	env.ExpectErrors(t, "Error updating addressable config", webhook.ConfigValidationName)
 	ns := env.Namespace(t)
 	env.Apply(t, ns, fixtures.Target)
 	old := env.Apply(t, ns, strings.ReplaceAll(public, "NAME", "old"))[0]

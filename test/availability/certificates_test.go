@@ -31,9 +31,6 @@ import (
 
 const secretName = "webhook-certs"
 
-// unreachable is the report of the webhook about an invalid Secret or configuration.
-const unreachable = "The API server can no longer call every webhook"
-
 // certificate is the data of the secret with a certificate that is good for as long.
 func certificate(t *testing.T, env *harness.Env, service string, lifetime time.Duration) map[string][]byte {
 	t.Helper()
@@ -133,7 +130,7 @@ func TestCertificate_NearExpiry_IsReplacedWithoutAFailedRequest(t *testing.T) {
 	old := certificate(t, env, "webhook", time.Hour)
 	setSecret(t, env, old)
 	// Nothing is replaced before the load runs.
-	env.ExpectErrors(t, "the API server answered 503 ServiceUnavailable")
+	env.ExpectErrors(t, "leaderelection/leaderelection.go", "writing the Secret of the certificate")
 	var undo []func()
 	for _, name := range names {
 		undo = append(undo, env.Proxy(t, name).Fail(harness.Matching("update", "secrets"), http.StatusServiceUnavailable))
@@ -163,7 +160,7 @@ func TestCertificate_NearExpiry_IsReplacedWithoutAFailedRequest(t *testing.T) {
 func TestCertificate_SecretCorrupted_IsRestored(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 2), harness.WithReplicas("controller", 1))
-	env.ExpectErrors(t, unreachable, "spec.conversion.webhookClientConfig.caBundle")
+	env.ExpectErrors(t, "leaderelection/leaderelection.go", "spec.conversion.webhookClientConfig.caBundle", "is missing \\\"ca-cert.pem\\\" key", "is missing key ca-cert.pem")
 	ns := env.Namespace(t)
 	good := certificate(t, env, "webhook", 48*time.Hour)
 	for name, data := range map[string]map[string][]byte{
@@ -193,11 +190,12 @@ func TestCertificate_SecretCorrupted_IsRestored(t *testing.T) {
 func TestCertificate_WebhookConfigurationDeleted_OthersKeepWorking(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 1), harness.WithReplicas("controller", 1))
-	env.ExpectErrors(t, unreachable, `\"config.webhook.samples.knative.dev\" not found`)
+	const missing = `\"config.webhook.samples.knative.dev\" not found`
+	env.ExpectErrors(t, "leaderelection/leaderelection.go", missing)
 	ns := env.Namespace(t)
 	env.Kubectl(t, "delete", "validatingwebhookconfiguration", "config.webhook.samples.knative.dev")
 	harness.Eventually(t, "it is reported", func(context.Context) error {
-		if log := env.Process(t, "webhook").Log(t); !strings.Contains(log, unreachable) {
+		if log := env.Process(t, "webhook").Log(t); !strings.Contains(log, missing) {
 			return errors.New("nothing is said of it")
 		}
 		return nil
@@ -216,10 +214,10 @@ func TestCertificate_WebhookConfigurationDeleted_OthersKeepWorking(t *testing.T)
 	env.Apply(t, ns, fixtures.Target+"---"+subject)
 }
 
-func TestCertificate_SecretDeleted_OldOneIsServedUntilConfigIsApplied(t *testing.T) {
+func TestCertificate_SecretDeleted_IsFilledOnceConfigIsApplied(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 2), harness.WithReplicas("controller", 1))
-	env.ExpectErrors(t, unreachable)
+	env.ExpectErrors(t, "leaderelection/leaderelection.go", "does not exist; apply it again", `secret \"webhook-certs\" not found`, "failed to fetch secret")
 	ns := env.Namespace(t)
 	secrets := env.Kube.CoreV1().Secrets(env.SystemNamespace)
 	old, err := secrets.Get(t.Context(), secretName, metav1.GetOptions{})
@@ -229,17 +227,12 @@ func TestCertificate_SecretDeleted_OldOneIsServedUntilConfigIsApplied(t *testing
 	if err := secrets.Delete(t.Context(), secretName, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"webhook", "webhook-1"} {
-		harness.Eventually(t, name+" reports it", func(context.Context) error {
-			if !strings.Contains(env.Process(t, name).Log(t), "apply config/ again if it does not exist") {
-				return errors.New("nothing is said of it")
-			}
-			return nil
-		})
-	}
-	l := startLoad(t, env)
-	l.awaitMore(t, 400)
-	l.end(t)
+	harness.Eventually(t, "the leader reports it", func(context.Context) error {
+		if !strings.Contains(env.Process(t, "webhook").Log(t)+env.Process(t, "webhook-1").Log(t), "does not exist; apply it again") {
+			return errors.New("nothing is said of it")
+		}
+		return nil
+	})
 
 	env.Kubectl(t, "apply", "-f", "../../config/500-webhook-secret.yaml")
 	harness.Eventually(t, "the Secret has another certificate", func(ctx context.Context) error {

@@ -10,6 +10,7 @@ package availability
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/test/fixtures"
@@ -17,14 +18,17 @@ import (
 
 func TestWebhook_ReplicaStops_NoRequestFails(t *testing.T) {
 	t.Parallel()
-	// Shorter than usual, since the harness kills what has not ended after 5 s.
-	env := harness.Own(t, harness.WithReplicas("webhook", 2), harness.WithReplicas("controller", 1),
-		harness.WithEnv("webhook", "WEBHOOK_GRACE_PERIOD", "2s"), harness.WithEnv("webhook-1", "WEBHOOK_GRACE_PERIOD", "2s"))
+	env := harness.Own(t, harness.WithReplicas("webhook", 2), harness.WithReplicas("controller", 1))
+	env.ExpectErrors(t, "leaderelection/leaderelection.go")
 	l := startLoad(t, env)
 	// Each in its turn, as in a rollout.
 	for _, name := range []string{"webhook", "webhook-1"} {
 		l.awaitMore(t, 200)
+		started := time.Now()
 		env.Process(t, name).Stop(t)
+		if took := time.Since(started); took > 10*time.Second {
+			t.Errorf("%s has stopped after %s under load, want at most 10 s", name, took)
+		}
 		l.awaitMore(t, 200)
 		env.Process(t, name).Start(t)
 	}
@@ -35,6 +39,7 @@ func TestWebhook_ReplicaStops_NoRequestFails(t *testing.T) {
 func TestWebhook_ReplicaKilled_TheOtherTakesOver(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 2), harness.WithReplicas("controller", 1))
+	env.ExpectErrors(t, "leaderelection/leaderelection.go")
 	ns := env.Namespace(t)
 	env.Process(t, "webhook").Kill(t)
 	harness.Eventually(t, "objects are admitted", func(context.Context) error {

@@ -43,7 +43,7 @@ func TestHarness_OwnEnvironment_ErrorsAndCanariesFailTheTest(t *testing.T) {
 	ns, value := env.Namespace(test), harness.Canary(test)
 	env.Apply(t, ns, fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: it}\ndata: {a: %q}\n", value))
 	env.Kubectl(t, "delete", "validatingwebhookconfiguration", "config.webhook.samples.knative.dev")
-	const message = "The API server can no longer call every webhook"
+	const message = `\"config.webhook.samples.knative.dev\" not found`
 	harness.Eventually(t, "an error is logged", func(context.Context) error {
 		if !strings.Contains(env.Process(t, "webhook").Log(t), message) {
 			return errors.New("the log has no such line")

@@ -26,8 +26,8 @@ import (
 )
 
 const (
-	// grace is the time between SIGTERM and SIGKILL. It is shorter than the 30 s of a Pod: there are no other replicas to which traffic has to move first.
-	grace = 5 * time.Second
+	// grace is the time between SIGTERM and SIGKILL. It is shorter than the 30 s of a Pod, so that a process that does not end is noticed.
+	grace = 10 * time.Second
 	// reportTimeout bounds how long a process waits for the cluster to take note of it.
 	reportTimeout = 10 * time.Second
 )
