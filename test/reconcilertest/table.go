@@ -19,8 +19,6 @@ import (
 	"knative.dev/pkg/controller"
 	logtesting "knative.dev/pkg/logging/testing"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
-
-	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
 // Fake is a fake client.
@@ -107,7 +105,7 @@ func Ends[W any](check func(W, error) string) []PostCondition {
 // Retried checks that an error is retried with back-off, and contains all parts. It returns the expectation that is not met, or "".
 func Retried(err error, parts ...string) string {
 	_, isWrapped := err.(interface{ Unwrap() []error }) //nolint:errorlint // a bare requeue is no failure
-	if requeue, _ := controller.IsRequeueKey(err); requeue && !isWrapped && !failures.IsRetry(err) || controller.IsPermanentError(err) {
+	if requeue, _ := controller.IsRequeueKey(err); requeue && !isWrapped || controller.IsPermanentError(err) {
 		return "an error that is retried with back-off"
 	}
 	for _, part := range parts {
