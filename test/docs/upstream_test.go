@@ -59,6 +59,7 @@ func knative(t *testing.T) (version, dir string) {
 // compare compares the lines of a diff that a file has before the change with those from a line on.
 func compare(t *testing.T, b block, path, first string) {
 	t.Helper()
+	t.Helper()
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Errorf("%s: %v", b, err)
