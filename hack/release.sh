@@ -67,10 +67,9 @@ base="$(blob index.v1+json "{\"schemaVersion\": 2, \"mediaType\": \"${oci}.index
 echo "{\"schemaVersion\": 2, \"manifests\": [${base}, ${images}]}" >"${layout}/index.json"
 echo '{"imageLayoutVersion": "1.0.0"}' >"${layout}/oci-layout"
 
-# ko builds as .ko.yaml says, and writes the version into the programs. Settings of the caller must not change them.
-{ cat -- .ko.yaml; echo "  - -X github.com/mallard-dev/mallard/runtime/process.version=${VERSION}"; } >"${scratch}/.ko.yaml"
+# ko builds as .ko.yaml says. Settings of the caller must not change it.
 unset GOEXPERIMENT GOAMD64 GOARM64 GOOS GOARCH GOARM
-export GOFLAGS=-buildvcs=false GOWORK=off SOURCE_DATE_EPOCH KO_DATA_DATE_EPOCH="${SOURCE_DATE_EPOCH}" KO_CONFIG_PATH="${scratch}" KOCACHE="${scratch}/cache"
+export GOFLAGS=-buildvcs=false GOWORK=off SOURCE_DATE_EPOCH KO_DATA_DATE_EPOCH="${SOURCE_DATE_EPOCH}" KOCACHE="${scratch}/cache"
 KO_DEFAULTBASEIMAGE="mallard.invalid/empty@$(sed 's/.*"digest": "\([^"]*\)".*/\1/' <<<"${base}")"
 export KO_DEFAULTBASEIMAGE
 go tool -modfile=hack/tools/ko/go.mod ko build --base-import-paths --tags "${VERSION}" --image-user 65532:65532 \

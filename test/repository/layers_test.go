@@ -25,48 +25,44 @@ var layers = []struct {
 	because   string
 }{{
 	packages:  "pkg/apis",
-	forbidden: []string{"pkg/client", "pkg/reconciler", "pkg/webhook", "runtime", "observe", "crud", "knative.dev/pkg/controller", "knative.dev/pkg/injection", "knative.dev/pkg/webhook"},
+	forbidden: []string{"pkg/client", "pkg/reconciler", "pkg/webhook", "knative.dev/pkg/controller", "knative.dev/pkg/injection", "knative.dev/pkg/webhook"},
 	because:   "others import the types without linking the operator",
 }, {
 	packages:  "pkg/client",
-	forbidden: []string{"pkg/reconciler", "pkg/webhook", "runtime", "observe", "knative.dev/pkg/webhook"},
+	forbidden: []string{"pkg/reconciler", "pkg/webhook", "knative.dev/pkg/webhook"},
 	because:   "it is generated from the types alone",
 }, {
 	packages:  "pkg/migration",
-	forbidden: []string{"pkg/apis", "pkg/client", "conversion", "pkg/reconciler", "pkg/webhook", "runtime", "observe"},
+	forbidden: []string{"pkg/apis", "pkg/client", "conversion", "pkg/reconciler", "pkg/webhook"},
 	because:   "it moves objects of any kind, which it knows by their CRD alone",
 }, {
 	packages:  "pkg/reconciler",
-	forbidden: []string{"pkg/webhook", "pkg/migration", "runtime/process", "runtime/leader", "runtime/admission", "runtime/certificates"},
+	forbidden: []string{"pkg/webhook", "pkg/migration"},
 	because:   "a reconciler can run in any process",
 }, {
 	packages:  "pkg/webhook",
-	forbidden: []string{"pkg/reconciler", "runtime", "hardening", "observe", "crud"},
-	because:   "it looks like any webhook of knative.dev/pkg, and works without what hardens it",
-}, {
-	packages:  "runtime",
-	forbidden: []string{"pkg", "cmd", "conversion", "localcluster", "test"},
-	because:   "it serves operators of any kind, and a fork keeps it as it is",
+	forbidden: []string{"pkg/reconciler"},
+	because:   "a webhook can run in any process",
 }, {
 	packages:  leaf,
 	forbidden: []string{"."},
 	because:   "packages of types import it",
 }, {
 	packages:  "observe",
-	forbidden: []string{"pkg", "cmd", "conversion", "localcluster", "test", "hardening", "crud", "runtime"},
+	forbidden: []string{"pkg", "cmd", "conversion", "localcluster", "test", "hardening", "crud"},
 	because:   "it is a library for any process with injection",
 }, {
 	packages:  "crud",
 	except:    "crud/hook",
-	forbidden: []string{"pkg", "cmd", "conversion", "localcluster", "test", "runtime", "observe", "knative.dev/pkg"},
+	forbidden: []string{"pkg", "cmd", "conversion", "localcluster", "test", "observe", "knative.dev/pkg"},
 	because:   "it is a library for any program with a kubeconfig",
 }, {
 	packages:  "crud/hook",
-	forbidden: []string{"pkg", "cmd", "conversion", "localcluster", "test", "hardening", "runtime"},
+	forbidden: []string{"pkg", "cmd", "conversion", "localcluster", "test", "hardening"},
 	because:   "it is a library for any process with injection",
 }, {
 	packages:  "confidential",
-	forbidden: []string{"pkg", "cmd", "conversion", "localcluster", "test", "runtime", "observe", "crud", "knative.dev/pkg", "k8s.io/client-go"},
+	forbidden: []string{"pkg", "cmd", "conversion", "localcluster", "test", "observe", "crud", "knative.dev/pkg", "k8s.io/client-go"},
 	because:   "every library that shows errors imports it",
 }, {
 	packages:  "cmd",
@@ -74,8 +70,8 @@ var layers = []struct {
 	because:   "what runs and tests the operator on a developer's machine must not end up in an image",
 }, {
 	packages:  "pkg",
-	forbidden: []string{"localcluster", "test"},
-	because:   "tests use the operator, not the other way round",
+	forbidden: []string{"cmd", "hardening", "observe", "crud", "localcluster", "test"},
+	because:   "it looks like any code on knative.dev/pkg, and works without what hardens it",
 }, {
 	packages:  ".",
 	forbidden: []string{"k8s.io/kubernetes"},

@@ -69,7 +69,7 @@ func TestReconcilersPage_FilesOfOneObject_AreThoseExecuted(t *testing.T) {
 func coveredBinary(t *testing.T) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "tests")
-	packages := strings.Join(strings.Fields(output(t, "go", "list", livesIn, "./pkg/apis/...", "./pkg/reconciler/failures")), ",")
+	packages := strings.Join(strings.Fields(output(t, "go", "list", livesIn, "./pkg/apis/...", "./pkg/failures")), ",")
 	output(t, "go", "test", "-c", "-o", binary, "-covermode", "atomic", "-coverpkg", packages, livesIn)
 	return binary
 }

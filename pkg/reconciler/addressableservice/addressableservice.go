@@ -30,7 +30,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/client/clientset/versioned"
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/reconciler/failures"
+	"github.com/mallard-dev/mallard/pkg/failures"
 )
 
 // Reconciler implements the generated reconciler's Interface and Finalizer. Its fields are set by NewController and not changed afterwards.

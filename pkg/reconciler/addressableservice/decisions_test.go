@@ -15,7 +15,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/reconciler/failures"
+	"github.com/mallard-dev/mallard/pkg/failures"
 )
 
 // says reports whether the message of a problem contains a text; no problem contains the empty one.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/reconciler/failures"
+	"github.com/mallard-dev/mallard/pkg/failures"
 )
 
 // maxHops bounds how many AddressableServices a chain of references may lead through: each reconciliation walks the chain, so a chain's cost grows

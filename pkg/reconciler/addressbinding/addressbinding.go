@@ -32,7 +32,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/binding"
 	addressbindingreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressbinding"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/reconciler/failures"
+	"github.com/mallard-dev/mallard/pkg/failures"
 )
 
 // Reasons of Normal events. Warning events have the reason of their condition.

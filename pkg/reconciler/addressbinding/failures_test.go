@@ -21,7 +21,7 @@ import (
 	"knative.dev/pkg/controller"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/reconciler/failures"
+	"github.com/mallard-dev/mallard/pkg/failures"
 	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 

@@ -25,7 +25,7 @@ import (
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
-	"github.com/mallard-dev/mallard/pkg/reconciler/failures"
+	"github.com/mallard-dev/mallard/pkg/failures"
 )
 
 const (

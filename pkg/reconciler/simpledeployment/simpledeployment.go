@@ -24,7 +24,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	simpledeploymentreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1alpha1/simpledeployment"
-	"github.com/mallard-dev/mallard/pkg/reconciler/failures"
+	"github.com/mallard-dev/mallard/pkg/failures"
 )
 
 // EventRecovered is the reason of the Normal event that reports the end of a failure: UpToDate is no longer False. Creation and deletion of
