@@ -35,7 +35,7 @@ type pod struct {
 	// current reports whether the Pod is of the present spec, ready whether it is ready.
 	current, ready bool
 	created        time.Time
-	// ended is when a finished Pod ended, or when a terminating one should have.
+	// ended is the time at which a finished Pod ended, or at which a terminating one should have.
 	ended time.Time
 }
 
@@ -77,7 +77,7 @@ func count(pods []*pod) counts {
 }
 
 // decide plans. Each Pod that exists holds a place, of which there are as many as Pods are desired and the surge, so that there are as many
-// names. A process whose cache lacks Pods, or still has some that are gone, finds no other name, and creates no Pod too many.
+// names. A process whose cache lacks Pods, or has some that no longer exist, finds no other name, and creates no Pod too many.
 func decide(replicas int, pods []*pod, now time.Time) plan {
 	c := count(pods)
 	p := plan{missing: replicas - c.current, room: replicas + surge - c.active}

@@ -66,7 +66,7 @@ func owns(sd *v1alpha1.SimpleDeployment, live *corev1.Pod) bool {
 	return live.Namespace == sd.Namespace && live.Labels[samples.PodOwnerUIDLabelKey] == string(sd.UID) && metav1.IsControlledBy(live, sd)
 }
 
-// podOf returns what a plan needs of a Pod.
+// podOf returns the state of a Pod that a plan needs.
 func (r *reconciliation) podOf(live *corev1.Pod) *pod {
 	p := &pod{
 		name: live.Name, uid: live.UID, version: live.ResourceVersion,

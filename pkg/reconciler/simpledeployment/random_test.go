@@ -77,8 +77,8 @@ func TestReconcile_RandomFaults_KeepsTheBoundsAndConverges(t *testing.T) {
 }
 
 // TestReconcile_SeveralProcesses_DoubleNoPod has up to three processes reconcile the same object, each with a cache that is late by some
-// seconds, also of its own writes, while users delete Pods and take labels from them. What a cache does not know yet may cost a ready Pod,
-// as with every controller, but there is never one too many.
+// seconds and lacks the writes of the process, too, while users delete Pods and take labels from them. A change that a cache lacks may cost a
+// ready Pod, as with every controller, but there is never one too many.
 func TestReconcile_SeveralProcesses_DoubleNoPod(t *testing.T) {
 	atRandom(t, 3, true)
 }

@@ -91,7 +91,7 @@ func TestReconcile_Pods_AreCreatedAndDeleted(t *testing.T) {
 		WantCreates:       objects{created(object(1, variable("A", "1")), 1)},
 		WantStatusUpdates: reconcilertest.Becomes(object(1, variable("A", "1"), status(2, 1, 1, available, rolling(1, 1, 1)))),
 	}, {
-		Name:              "the new one is ready: an old one is deleted, and the next is created once that is gone",
+		Name:              "the new one is ready: an old one is deleted, and the next is created once that no longer exists",
 		Objects:           objects{object(2, two, status(3, 1, 2)), podAt(0, podReady), podAt(1, podReady), podAt(2, podReady, podOf(two))},
 		WantDeletes:       deletes{deleted(0)},
 		WantStatusUpdates: reconcilertest.Becomes(object(2, two, status(2, 1, 2, available, rolling(1, 2, 1)))),
