@@ -42,6 +42,5 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 		FilterFunc: controller.FilterController(&v1alpha1.SimpleDeployment{}),
 		Handler:    controller.HandleAll(impl.EnqueueControllerOf),
 	})
-
 	return impl
 }

@@ -104,8 +104,7 @@ func decide(replicas int, pods []*pod, now time.Time) plan {
 // victims are the active Pods to delete. A ready one is among them only if enough others are ready. The order depends on
 // nothing but the Pods, so that the next leader chooses the same.
 func victims(replicas int, pods []*pod, c counts) []*pod {
-	spare := c.ready - replicas
-	surplus := c.current - replicas
+	spare, surplus := c.ready-replicas, c.current-replicas
 	var chosen []*pod
 	take := func(v *pod) {
 		chosen = append(chosen, v)

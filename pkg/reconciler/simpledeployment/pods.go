@@ -24,12 +24,10 @@ import (
 )
 
 const (
-	// containerName is the name of each Pod's only container, as Knative calls what is the user's.
+	// containerName is the name of each Pod's only container, as Knative calls the one of the user.
 	containerName = "user-container"
-
 	// podsByOwner is the name of the index that finds the Pods of an object by their namespace and the UID in their label.
 	podsByOwner = "simpleDeploymentUID"
-
 	// revisionDigits and uidDigits are the lengths of hashes: of a revision in a label, and of an object's UID in the names of its Pods.
 	revisionDigits, uidDigits = 16, 10
 )

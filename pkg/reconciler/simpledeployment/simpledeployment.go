@@ -34,12 +34,9 @@ const EventRecovered = "Recovered"
 // mostTaken is the number of names of other Pods that a reconciliation tries.
 const mostTaken = 50
 
-var reported = []failures.Reported{{
-	Condition: v1alpha1.SimpleDeploymentConditionUpToDate,
-	Reason:    EventRecovered,
-	Message:   "No longer blocked; reconciling Pods",
-	Passing:   true,
-}}
+var reported = []failures.Reported{
+	{Condition: v1alpha1.SimpleDeploymentConditionUpToDate, Reason: EventRecovered, Message: "No longer blocked; reconciling Pods", Passing: true},
+}
 
 // Reconciler implements the generated reconciler's Interface. It needs no finalizer: the garbage collector deletes what an object controls.
 type Reconciler struct {
@@ -64,7 +61,6 @@ type reconciliation struct {
 // ReconcileKind implements the generated Interface.
 func (r *Reconciler) ReconcileKind(ctx context.Context, sd *v1alpha1.SimpleDeployment) reconciler.Event {
 	end := failures.Begin(sd, reported)
-
 	rec := &reconciliation{Reconciler: r, sd: sd, replicas: replicasOf(sd)}
 	if err := rec.observe(); err != nil {
 		return err
@@ -72,7 +68,6 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, sd *v1alpha1.SimpleDeplo
 	next := decide(rec.replicas, rec.pods, r.clock.Now())
 	failed := rec.act(ctx, next)
 	rec.report(failed)
-
 	return end(ctx, failed, &failures.Failure{Recheck: next.again})
 }
 
