@@ -18,6 +18,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clientleaderelection "k8s.io/client-go/tools/leaderelection"
 
@@ -50,7 +51,11 @@ func checkConfigMaps(ctx context.Context) (metrics observability.MetricsConfig) 
 	} {
 		cm, err := kubeclient.Get(ctx).CoreV1().ConfigMaps(system.Namespace()).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
-			continue // sharedmain reads it again, and reports the error
+			if !apierrors.IsNotFound(err) {
+				// Sharedmain tries for 5 s, and then says that the time is over.
+				log.Printf("Reading ConfigMap %s/%s: %v", system.Namespace(), name, err)
+			}
+			continue
 		}
 		if err := explain(cm, parse); err != nil {
 			log.Fatal(err)
