@@ -115,7 +115,8 @@ func TestQueue_PromotedTwice_ReceivesTheObjectsOnce(t *testing.T) {
 	})
 }
 
-func TestConstructor_EveryReplica_StartsWithTheControllers(t *testing.T) {
+// Sharedmain ends a process with a controller that is not leader-aware.
+func TestConstructor_EveryReplica_IsLeaderAwareAndStartsWithTheControllers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var received int
 		ctx, stop := context.WithCancel(t.Context())
@@ -124,6 +125,9 @@ func TestConstructor_EveryReplica_StartsWithTheControllers(t *testing.T) {
 			return nil
 		}, Options[*partial]{Scope: EveryReplica}).definitionOf)
 		defer q.stop()
+		if _, ok := impl.Reconciler.(reconciler.LeaderAware); !ok {
+			t.Errorf("%T is not leader-aware", impl.Reconciler)
+		}
 		q.OnAdd(object(1, 1), true)
 		synctest.Wait()
 		if received != 0 {

@@ -265,6 +265,12 @@ func (q *queue[T]) running() int {
 	return q.calls
 }
 
+// everywhere is the controller of an observer that runs on every replica. It is leader-aware because sharedmain requires it, and its leases have no effect.
+type everywhere[T Object] struct {
+	*queue[T]
+	*reconciler.LeaderAwareFuncs
+}
+
 // leading is the controller of an observer that runs on the leader only. It implements reconciler.LeaderAware. Until a promotion it has no events.
 type leading[T Object] struct{ *queue[T] }
 
@@ -275,7 +281,7 @@ func controllerOf[T Object](ctx context.Context, d *definitionOf[T]) (*controlle
 	var r controller.Reconciler
 	if d.options.Scope == EveryReplica {
 		q = newQueue(d.observer(ctx), reconciler.UniversalBucket())
-		r = q
+		r = everywhere[T]{q, &reconciler.LeaderAwareFuncs{}}
 	} else {
 		q = newQueue(d.observer(ctx))
 		r = leading[T]{q}

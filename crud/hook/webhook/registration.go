@@ -47,6 +47,8 @@ type registration struct {
 	Name       string
 	Validating []admissionregistrationv1.ValidatingWebhook
 	Mutating   []admissionregistrationv1.MutatingWebhook
+
+	reviewers
 }
 
 // registrar keeps the serving certificate in a Secret, and the webhooks with its CA in two configurations.
@@ -78,6 +80,11 @@ func (w registration) newController(ctx context.Context, _ configmap.Watcher) *c
 	}
 	// Package webhook reads the certificate from the informer of this factory.
 	secretfactory.Get(ctx).InformerFor(&corev1.Secret{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer { return r.secrets.Informer() })
+	for path, review := range w.reviewers {
+		if err := review.Start(ctx); err != nil {
+			logger.Fatalw("A hook cannot answer reviews", "path", path, "error", err)
+		}
+	}
 	r.PromoteFunc = func(bucket reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
 		if enqueue != nil {
 			enqueue(bucket, r.secret)

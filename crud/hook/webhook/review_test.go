@@ -20,39 +20,37 @@ import (
 )
 
 // A response with another UID is a failed call to the API server.
-func TestReviewer_Error_IsNoAnswer(t *testing.T) {
-	webhooks := []any{
-		&reviewer{answering: answers{"/answers", func(_ context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
+func TestReviewers_Error_IsNoAnswer(t *testing.T) {
+	wh, err := webhook.New(webhook.WithOptions(t.Context(), webhook.Options{}), []any{reviewers{
+		"/reviews/answers": answer(func(_ context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
 			return &admissionv1.AdmissionResponse{Allowed: true, Warnings: []string{"of " + request.Name}}, nil
-		}}},
-		&reviewer{answering: answers{"/fails", func(context.Context, *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
+		}),
+		"/reviews/fails": answer(func(context.Context, *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
 			return nil, errors.New("the hook has failed")
-		}}},
-	}
-	wh, err := webhook.New(webhook.WithOptions(t.Context(), webhook.Options{}), webhooks)
+		}),
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{"/answers": "1", "/fails": "the hook has failed"} {
+	for path, want := range map[string]string{
+		"/reviews/answers": "1", "/reviews/fails": "the hook has failed", "/reviews/other": "no hook answers reviews at /reviews/other",
+	} {
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(`{"request": {"uid": "1", "name": "a"}}`))
 		request.Header.Set("Content-Type", "application/json")
 		recorder := httptest.NewRecorder()
 		wh.ServeHTTP(recorder, request)
 		var review admissionv1.AdmissionReview
-		if err := json.Unmarshal(recorder.Body.Bytes(), &review); err != nil || string(review.Response.UID) != want || review.Response.Allowed != (path == "/answers") {
+		if err := json.Unmarshal(recorder.Body.Bytes(), &review); err != nil || string(review.Response.UID) != want || review.Response.Allowed != (want == "1") {
 			t.Errorf("%s is answered with %s, %v, want the UID %q", path, recorder.Body, err, want)
 		}
 	}
 }
 
-// answers is a review.
-type answers struct {
-	path   string
-	answer func(context.Context, *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error)
-}
+// answer is a review.
+type answer func(context.Context, *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error)
 
-func (a answers) Path() string { return a.path }
+func (answer) Start(context.Context) error { return nil }
 
-func (a answers) Answer(ctx context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
-	return a.answer(ctx, request)
+func (a answer) Answer(ctx context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
+	return a(ctx, request)
 }

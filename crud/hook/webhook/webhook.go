@@ -7,16 +7,15 @@ package webhook
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"knative.dev/pkg/configmap"
-	"knative.dev/pkg/controller"
+	"knative.dev/pkg/apis"
 	"knative.dev/pkg/injection"
-	"knative.dev/pkg/logging"
 	"knative.dev/pkg/system"
 	knativewebhook "knative.dev/pkg/webhook"
 
@@ -43,56 +42,48 @@ func Constructors(ctx context.Context, options hook.Options, settings Settings, 
 	if err != nil {
 		return nil, nil, err
 	}
-	constructors := []injection.ControllerConstructor{newController}
 	if len(reviews) == 0 {
-		return ctx, constructors, nil
+		return ctx, []injection.ControllerConstructor{newController}, nil
 	}
-	wanted := registration{Name: settings.Name + "." + system.Namespace()}
+	wanted := registration{Name: settings.Name + "." + system.Namespace(), reviewers: reviewers{}}
 	wanted.Validating, wanted.Mutating = hook.Webhooks(reviews,
 		admissionregistrationv1.ServiceReference{Namespace: system.Namespace(), Name: settings.Name})
-	// The first one: it waits for the certificate.
-	constructors = append([]injection.ControllerConstructor{wanted.newController}, constructors...)
 	for _, r := range reviews {
-		constructors = append(constructors, newReviewer(r))
+		wanted.reviewers[r.Path()] = r
 	}
 	return knativewebhook.WithOptions(ctx, knativewebhook.Options{
 		ServiceName: settings.Name, SecretName: settings.SecretName, Port: int(settings.Port), GracePeriod: settings.GracePeriod,
-	}), constructors, nil
+	}), []injection.ControllerConstructor{wanted.newController, newController}, nil
 }
 
-// reviewer answers the admission requests of a hook as a webhook of knative.dev/pkg. Nothing enqueues keys.
-type reviewer struct {
-	knativewebhook.StatelessAdmissionImpl
-	answering
-}
+// reviewers are the reviews, by their paths. Together they are one webhook of knative.dev/pkg.
+type reviewers map[string]reviewer
 
-// answering is implemented by hook.Review.
-type answering interface {
-	Path() string
+// reviewer is implemented by hook.Review.
+type reviewer interface {
+	Start(ctx context.Context) error
 	Answer(ctx context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error)
 }
 
-func newReviewer(review *hook.Review) injection.ControllerConstructor {
-	return func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-		logger := logging.FromContext(ctx)
-		if err := review.Start(ctx); err != nil {
-			logger.Fatalw("A hook cannot answer reviews", "path", review.Path(), "error", err)
-		}
-		return controller.NewContext(ctx, &reviewer{answering: review}, controller.ControllerOptions{WorkQueueName: "Reviews", Logger: logger, Concurrency: 1})
-	}
-}
+// ThisTypeDoesNotDependOnInformerState implements webhook.StatelessAdmissionController: reviews wait for their objects themselves.
+func (reviewers) ThisTypeDoesNotDependOnInformerState() {}
 
-// Reconcile implements controller.Reconciler.
-func (r *reviewer) Reconcile(context.Context, string) error { return nil }
+// Path implements webhook.AdmissionController.
+func (reviewers) Path() string { return hook.ReviewPath }
 
 // Admit implements webhook.AdmissionController, which has no errors: each response that it can return is an answer to the API server. But package
 // webhook copies the UID of the request to the response, and the API server treats a response with another UID as a failed call, for which the
 // failure policy of the webhook decides. The user sees the UID.
-func (r *reviewer) Admit(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	response, err := r.Answer(ctx, request)
-	if err != nil {
-		request.UID = types.UID(err.Error())
-		return knativewebhook.MakeErrorStatus("%v", err)
+func (r reviewers) Admit(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	path := apis.GetHTTPRequest(ctx).URL.Path
+	review, ok := r[path]
+	err := fmt.Errorf("no hook answers reviews at %s", path)
+	if ok {
+		var response *admissionv1.AdmissionResponse
+		if response, err = review.Answer(ctx, request); err == nil {
+			return response
+		}
 	}
-	return response
+	request.UID = types.UID(err.Error())
+	return knativewebhook.MakeErrorStatus("%v", err)
 }
