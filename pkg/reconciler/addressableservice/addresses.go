@@ -62,7 +62,7 @@ func planAddresses(cfg *config.Addressable, as *v1.AddressableService, t target)
 		}
 		a.URL.Host = withoutDefaultPort(a.URL.Scheme, a.URL.Host)
 		if as.Spec.Path != nil {
-			// What the target's path has escaped stays so, such as a slash inside a segment.
+			// An escaped character of the target's path stays escaped, such as a slash inside a segment.
 			a.URL.RawPath = strings.TrimSuffix(a.URL.URL().EscapedPath(), "/") + (&url.URL{Path: *as.Spec.Path}).EscapedPath()
 			a.URL.Path = strings.TrimSuffix(a.URL.Path, "/") + *as.Spec.Path
 		}

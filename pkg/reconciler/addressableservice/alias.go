@@ -61,7 +61,7 @@ func owns(as *v1.AddressableService, service *corev1.Service) bool {
 	return uid != "" && (uid == string(as.UID) || ownerOf(service) == keyOf(as))
 }
 
-// ownerOf returns namespace and name of the object that published an alias, or "" if the Service is none.
+// ownerOf returns namespace and name of the object that published an alias, or "" for another Service.
 func ownerOf(obj any) string {
 	service, ok := obj.(*corev1.Service)
 	if !ok || service.Labels[samples.AliasOwnerUIDLabelKey] == "" {
