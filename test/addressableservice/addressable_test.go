@@ -113,6 +113,7 @@ func TestAddressableService_KindInstalledLater_ResolvesWithoutARestart(t *testin
 
 	// And back: the kind is deleted with all its objects, and recreated.
 	env.Delete(t, crd)
+	env.Await(t, crd, harness.Deleted)
 	env.Await(t, as, notReady(v1.ReasonTargetNotFound))
 	env.Apply(t, "", k.crd())
 	env.Await(t, crd, harness.HasCondition("Established", "True", ""))
