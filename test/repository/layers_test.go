@@ -98,7 +98,7 @@ func TestLayers_Imports_AreAllowed(t *testing.T) {
 // Reconcilers meet in the API server only: what one of them knows of another's kind is in pkg/apis.
 func TestLayers_Reconcilers_DoNotImportEachOther(t *testing.T) {
 	imports := dependencies(t, ".")
-	all, shared := whole("pkg/reconciler")+"/", whole("pkg/reconciler/failures")
+	all, shared := whole("pkg/reconciler")+"/", whole("pkg/failures")
 	var reconcilers []string
 	for path := range imports {
 		if rest, ok := strings.CutPrefix(path, all); ok {

@@ -64,7 +64,10 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	crds.Informer().AddEventHandler(controller.HandleAll(func(obj any) {
 		if crd, err := kmeta.DeletionHandlingAccessor(obj); err == nil {
 			_, group, _ := strings.Cut(crd.GetName(), ".")
-			impl.FilteredGlobalResync(func(obj any) bool { return subjectGVK(obj.(*v1.AddressBinding)).Group == group }, bindings.Informer())
+			impl.FilteredGlobalResync(func(obj any) bool {
+				ab, ok := obj.(*v1.AddressBinding)
+				return ok && subjectGVK(ab).Group == group
+			}, bindings.Informer())
 		}
 	}))
 	// The rules of the webhook concern the condition Intercepted.

@@ -146,6 +146,32 @@ func TestReconcile_ChangedConcurrently_IsRetried(t *testing.T) {
 	w.check(t, "a", "", "")
 }
 
+func TestReconcile_DeletedConcurrently_DoesNotCount(t *testing.T) {
+	w := newWorld(t, object("a", bySelector, well), hello(url), namespace(), everywhere, deployment("d"))
+	w.dynamic.PrependReactor("patch", "*", reconcilertest.Failing("patch", "*", apierrors.NewNotFound(deploymentsResource, "d")))
+	if err := w.reconcile(t, "a"); err != nil {
+		t.Error(err)
+	}
+	w.check(t, "a", v1.ReasonNoSubjects, "the selector matches no Deployment.apps")
+}
+
+func TestReconcile_ConnectionFails_OneRequest(t *testing.T) {
+	w := newWorld(t, object("a", bySelector, well), hello(url), namespace(), everywhere, deployment("d"), deployment("e"), deployment("f"))
+	w.dynamic.PrependReactor("patch", "*", reconcilertest.Failing("patch", "*", reconcilertest.ErrInduced))
+	if err := w.reconcile(t, "a"); !errors.Is(err, reconcilertest.ErrInduced) || len(w.patches()) != 1 {
+		t.Errorf("the result is %v", err)
+	}
+	w.check(t, "a", v1.ReasonBindFailed, "patching Deployment d: induced; and 2 more")
+}
+
+func TestReconcile_NotReadForNewGeneration_IsUnknown(t *testing.T) {
+	w := newWorld(t, object("a", well), hello(url), namespace(), everywhere)
+	w.update(t, "a", withSubject("apps/v1", "StatefulSet", "s"))
+	w.dynamic.PrependReactor("list", "statefulsets", reconcilertest.Failing("list", "*", reconcilertest.ErrInduced))
+	_ = w.reconcile(t, "a")
+	w.check(t, "a", v1.ReasonBinding, "the objects of kind StatefulSet.apps have not been read")
+}
+
 func TestReconcile_MissingPermissionToPatch(t *testing.T) {
 	w := newWorld(t, object("a", well), hello(url), namespace(), everywhere, deployment("d"))
 	err := apierrors.NewForbidden(deploymentsResource, "d", errors.New(`User "c" cannot patch resource "deployments" in API group "apps"`))

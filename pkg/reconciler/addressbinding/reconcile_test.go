@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/test/reconcilertest"
@@ -220,16 +221,20 @@ func TestReconcile_KindIsNotBindable_NothingIsRecorded(t *testing.T) {
 	large := reconcilertest.DuckCRD(func(crd *apiextensionsv1.CustomResourceDefinition) {
 		crd.Name, crd.Spec.Names.Kind, crd.Spec.Scope = "geese.example.com", "Goose", apiextensionsv1.ClusterScoped
 	})
+	pending := reconcilertest.DuckCRD(func(crd *apiextensionsv1.CustomResourceDefinition) {
+		crd.Name, crd.Spec.Names.Kind, crd.Status.Conditions = "swans.example.com", "Swan", nil
+	})
 	for kind, test := range map[[2]string]struct{ reason, message string }{
 		{"apps/v1", "ReplicaSet"}:      {v1.ReasonSubjectKindNotBindable, fmt.Sprintf(made, "ReplicaSet.apps")},
 		{"v1", "Pod"}:                  {v1.ReasonSubjectKindNotBindable, fmt.Sprintf(made, "Pod")},
 		{"example.com/v1", "Goose"}:    {v1.ReasonSubjectKindNotBindable, fmt.Sprintf(made, "Goose.example.com")},
 		{"apps/v1beta1", "Deployment"}: {v1.ReasonSubjectKindNotFound, "the cluster does not serve kind Deployment at apps/v1beta1"},
 		{"example.com/v2", "Duck"}:     {v1.ReasonSubjectKindNotFound, "the cluster does not serve kind Duck at example.com/v2"},
+		{"example.com/v1", "Swan"}:     {v1.ReasonSubjectKindNotFound, "the cluster does not serve kind Swan at example.com/v1"},
 		{"other.com/v1", "Duck"}:       {v1.ReasonSubjectKindNotFound, "the cluster does not serve kind Duck at other.com/v1"},
 	} {
 		t.Run(kind[1]+" of "+kind[0], func(t *testing.T) {
-			w := newWorld(t, object("a", withSubject(kind[0], kind[1], "d")), hello(url), namespace(), everywhere, reconcilertest.DuckCRD(), large)
+			w := newWorld(t, object("a", withSubject(kind[0], kind[1], "d")), hello(url), namespace(), everywhere, reconcilertest.DuckCRD(), large, pending)
 			w.settle(t, "a")
 			w.check(t, "a", test.reason, test.message)
 			ab := w.binding(t, "a")
@@ -240,13 +245,28 @@ func TestReconcile_KindIsNotBindable_NothingIsRecorded(t *testing.T) {
 	}
 }
 
+func TestReconcile_VersionChanges_RecordFollows(t *testing.T) {
+	both := reconcilertest.DuckCRD(func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Versions[1].Served = true })
+	before := v1.SubjectKind{APIVersion: "example.com/v0", Kind: "Duck", Resource: "ducks"}
+	w := newWorld(t, object("a", withSubject("example.com/v1", "Duck", "k"), status(resolvedTo(url), records(before))), hello(url), namespace(), everywhere, both,
+		subjectOf("example.com/v1", "Duck", "k"), subjectOf("example.com/v1", "Duck", "strange", withSpec("text"), withLabels(nil)))
+	w.settle(t, "a")
+	w.check(t, "a", "", "")
+	if kinds := w.binding(t, "a").Status.Kinds; !slices.Equal(kinds, []v1.SubjectKind{duckKind}) {
+		t.Errorf("recorded are %v", kinds)
+	}
+}
+
 func TestReconcile_Interception(t *testing.T) {
 	const configuration = "the MutatingWebhookConfiguration binding.webhook.samples.knative.dev "
 	const later = ": new objects get their address after they were created"
+	withoutCA := everywhere.DeepCopy()
+	withoutCA.Webhooks[0].ClientConfig.CABundle = nil
 	for name, test := range map[string]struct {
 		objs    []runtime.Object
 		message string
 	}{
+		"no CA":            {[]runtime.Object{namespace(), withoutCA}, configuration + "has no rule for deployments.apps yet" + later},
 		"intercepted":      {[]runtime.Object{namespace(), everywhere}, ""},
 		"no configuration": {[]runtime.Object{namespace()}, configuration + "does not exist"},
 		"no rule":          {[]runtime.Object{namespace(), webhooks()}, configuration + "has no rule for deployments.apps yet" + later},
@@ -437,6 +457,18 @@ func TestFinalize_RemovesWhatNoOtherBindingWants(t *testing.T) {
 	}
 }
 
+func TestFinalize_VersionIsNotServedAnymore_AnotherIsUsed(t *testing.T) {
+	before := v1.SubjectKind{APIVersion: "example.com/v0", Kind: "Duck", Resource: "ducks"}
+	w := newWorld(t, object("a", beingDeleted, withSubject("example.com/v0", "Duck", "k"), status(resolvedTo(url), records(before))),
+		hello(url), namespace(), everywhere, reconcilertest.DuckCRD(), subjectOf("example.com/v1", "Duck", "k", bound(url)))
+	if err := w.finalize(t, "a"); err != nil {
+		t.Fatal(err)
+	}
+	if env, marked := w.env(t, schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "ducks"}, "k"); env != "" || marked {
+		t.Errorf("the subject has %q, marked: %t", env, marked)
+	}
+}
+
 func TestFinalize_KindCannotBeRead(t *testing.T) {
 	forbidden := apierrors.NewForbidden(deploymentsResource, "", errors.New("no"))
 	toDuck := withSubject("example.com/v1", "Duck", "k")
@@ -445,7 +477,7 @@ func TestFinalize_KindCannotBeRead(t *testing.T) {
 		reason  string
 	}{
 		"never listed":        {binding: object("a", beingDeleted, status(resolvedTo(url)))},
-		"forbidden by now":    {binding: object("a", beingDeleted, well), reason: v1.ReasonSubjectForbidden},
+		"forbidden by now":    {binding: object("a", beingDeleted, well, func(ab *v1.AddressBinding) { ab.Generation = 2 }), reason: v1.ReasonSubjectForbidden},
 		"not served any more": {binding: object("a", beingDeleted, toDuck, status(resolvedTo(url), records(duckKind)))},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -456,7 +488,7 @@ func TestFinalize_KindCannotBeRead(t *testing.T) {
 			if (len(ab.Finalizers) == 0) != (test.reason == "") || (err == nil) != (test.reason == "") {
 				t.Errorf("finalizers are %v, the result is %v", ab.Finalizers, err)
 			}
-			if c := ab.Status.GetCondition(v1.AddressBindingConditionSubjectsBound); test.reason != "" && c.GetReason() != test.reason {
+			if c := ab.Status.GetCondition(v1.AddressBindingConditionSubjectsBound); test.reason != "" && (c.GetReason() != test.reason || ab.Status.ObservedGeneration != 2) {
 				t.Errorf("SubjectsBound is %s with %q: %q", c.Status, c.GetReason(), c.GetMessage())
 			}
 			w.has(t, "d", hasURL, true)

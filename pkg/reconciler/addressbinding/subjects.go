@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -268,12 +267,12 @@ func whenChanged(call func(any), read func(any) []any) cache.ResourceEventHandle
 // readSubject returns what bindings read of a subject.
 func readSubject(obj any) []any {
 	o := obj.(kmeta.Accessor) //nolint:forcetypeassert // of every duck type
-	version := strconv.FormatInt(o.GetGeneration(), 10)
-	if version == "0" {
+	var version string
+	if o.GetGeneration() == 0 { // its kind has no generations
 		version = o.GetResourceVersion()
 	}
 	return []any{
-		o.GetUID(), version, o.GetLabels(), o.GetAnnotations()[samples.BoundVariablesAnnotationKey], o.GetDeletionTimestamp() == nil,
+		o.GetUID(), o.GetGeneration(), version, o.GetLabels(), o.GetAnnotations()[samples.BoundVariablesAnnotationKey], o.GetDeletionTimestamp() == nil,
 		binding.Controlled(o), binding.Finished(o),
 	}
 }
