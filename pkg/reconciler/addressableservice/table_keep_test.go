@@ -85,6 +85,9 @@ func TestTarget_LookupFails_AddressAndAliasAreKept(t *testing.T) {
 			}}
 			for i := range table {
 				table[i].WantErr, table[i].PostConditions = true, withError(tc.err.Error())
+				if apierrors.IsForbidden(tc.err) {
+					table[i].PostConditions = withRecheck(recheckForbidden)
+				}
 			}
 			runTable(t, table)
 		})

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -24,6 +25,9 @@ import (
 // maxHops bounds how many AddressableServices a chain of references may lead through: each reconciliation walks the chain, so a chain's cost grows
 // with the square of its length.
 const maxHops = 32
+
+// recheckForbidden is the time after which the list of a kind is tried again that the operator is not authorized to read.
+const recheckForbidden = 30 * time.Second
 
 // resolve follows the reference to the addresses that it leads to, and returns through how many AddressableServices.
 func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]duckv1.Addressable, int, *failures.Failure) {
@@ -117,8 +121,9 @@ func (r *Reconciler) findAddressable(ctx context.Context, as *v1.AddressableServ
 		return target{}, &failures.Failure{Reason: v1.ReasonTargetKindNotFound, Err: err, Message: fmt.Sprintf(
 			"the cluster does not serve kind %s at %s", kind.Kind, kind.GroupVersion())}
 	case apierrors.IsForbidden(err):
-		return target{}, failures.Failed(v1.ReasonTargetForbidden, fmt.Errorf(
-			"%w; grant get, list and watch in a ClusterRole labeled duck.knative.dev/addressable=true", err))
+		// No error of the operator: any user can name a kind. Nothing reports that the permission is granted.
+		return target{}, &failures.Failure{Reason: v1.ReasonTargetForbidden, Recheck: recheckForbidden, Message: fmt.Sprintf(
+			"%v; grant get, list and watch in a ClusterRole labeled duck.knative.dev/addressable=true", err)}
 	case err != nil:
 		return target{}, failures.Failed(v1.ReasonTargetUnavailable, fmt.Errorf("failed to list or watch %s: %w", resource.GroupResource(), err))
 	}
