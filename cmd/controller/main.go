@@ -27,7 +27,9 @@ func main() {
 	ctx = filteredfactory.WithSelectors(ctx, samples.PodOwnerUIDLabelKey)
 	// Without hardening.Constructors it is a plain Knative controller.
 	sharedmain.MainWithContext(ctx, "controller", hardening.Constructors(
-		addressableservice.NewController, addressbinding.NewController, simpledeployment.NewController,
+		addressableservice.NewController,
+		addressbinding.NewController,
+		simpledeployment.NewController,
 	)...)
 	hardening.Exit()
 }

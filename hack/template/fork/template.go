@@ -72,7 +72,7 @@ var parts = []part{{
 	names: []string{anything},
 	remove: []string{
 		"docs", "website", "monitoring", "kustomize", ".github", "*.md",
-		"cmd/documents_test.go", "crud/documents_test.go", "conversion/cmd/assign-gen/documents_test.go", "hack/recording", "hack/release.sh", "hack/tools/ko/*.go",
+		"crud/documents_test.go", "conversion/cmd/assign-gen/documents_test.go", "hack/recording", "hack/release.sh", "hack/tools/ko/*.go",
 		"test/doc.go", "test/repository/environments_test.go",
 		"test/addressbinding", "test/admission", "test/availability", "test/checkout", "test/config", "test/conversion", "test/costs", "test/crud", "test/docs",
 		"test/events", "test/faults", "test/generated", "test/hardening", "test/harness", "test/hooks", "test/install", "test/kind", "test/kubectl",
@@ -105,8 +105,7 @@ var parts = []part{{
 		"pkg/apis/samples/v1alpha1/simpledeployment_*.go", "config/*simpledeployment*.yaml", "samples/*simpledeployment.yaml",
 	},
 	edits: []edit{
-		{"cmd/controller/main.go", `(?m)^.*(\bsimpledeployment\b|filteredFactory "|/pkg/apis/samples").*\n`, ""},
-		{"cmd/controller/main.go", `filteredFactory\.WithSelectors\((.*), samples\.PodOwnerUIDLabelKey\)`, "$1"},
+		{"cmd/controller/main.go", `(?m)^.*(\bsimpledeployment\b|\bfilteredfactory\b|/pkg/apis/samples").*\n`, ""},
 	},
 }, {
 	names:  []string{"AddressBinding", "SimpleDeployment"},

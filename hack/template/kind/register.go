@@ -23,7 +23,7 @@ const (
 	security     = "SECURITY.md"
 )
 
-var constructor = regexp.MustCompile(`^\t+(?:hardening\.Constructor\()?(\w+)\.NewController\)?,$`)
+var constructor = regexp.MustCompile(`^\t+(\w+)\.NewController,$`)
 
 // list is a list of lines outside the files of a kind, one or more of which name the kind.
 type list struct {

@@ -25,7 +25,7 @@ import (
 
 // NewController returns the controller of SimpleDeployments. Of Pods only those with the label are watched, so main passes the selector:
 //
-//	ctx = filteredFactory.WithSelectors(ctx, samples.PodOwnerUIDLabelKey)
+//	ctx = filteredfactory.WithSelectors(ctx, samples.PodOwnerUIDLabelKey)
 func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	simpleDeployments, pods := simpledeploymentinformer.Get(ctx), podinformer.Get(ctx, samples.PodOwnerUIDLabelKey)
 	if err := pods.Informer().AddIndexers(cache.Indexers{podsByOwner: ownerOf}); err != nil {
