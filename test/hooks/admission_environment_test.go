@@ -13,6 +13,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -32,7 +33,7 @@ const configurationName = "hooks.knative-samples"
 func (s *scene) serve(all ...*hook.Hook) {
 	s.Helper()
 	port := freePort(s)
-	settings := webhook.Settings{Name: "hooks", Port: uint16(port), SecretName: "hooks-certs"} //nolint:gosec // a port
+	settings := webhook.Settings{Name: "hooks", Port: uint16(port), SecretName: "hooks-certs", GracePeriod: 100 * time.Millisecond} //nolint:gosec // a port
 	ctx, constructors, err := webhook.Constructors(context.Background(), s.quick(), settings, all...)
 	if err != nil {
 		s.Fatal(err)
