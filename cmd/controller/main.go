@@ -3,8 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// The controller reconciles the samples. Its permissions are in config/200-controller-roles.yaml and, for each kind, in
-// config/200-KIND-roles.yaml. config/controller.yaml deploys it.
+// The controller reconciles the samples. Without hardening.Constructors it is a plain Knative controller.
 package main
 
 import (
@@ -23,9 +22,7 @@ import (
 )
 
 func main() {
-	ctx := injection.WithNamespaceScope(signals.NewContext(), os.Getenv("WATCH_NAMESPACE"))
-	ctx = filteredfactory.WithSelectors(ctx, samples.PodOwnerUIDLabelKey)
-	// Without hardening.Constructors it is a plain Knative controller.
+	ctx := injection.WithNamespaceScope(filteredfactory.WithSelectors(signals.NewContext(), samples.PodOwnerUIDLabelKey), os.Getenv("WATCH_NAMESPACE"))
 	sharedmain.MainWithContext(ctx, "controller", hardening.Constructors(
 		addressableservice.NewController,
 		addressbinding.NewController,

@@ -26,7 +26,8 @@ func TestPermissions_EachProcess_LacksThoseOfTheOther(t *testing.T) {
 	grants := granted(t)
 	asked := 0
 	for _, g := range grants {
-		if slices.Contains([]string{"get", "list", "watch"}, g.verb) {
+		// The leases of all processes are in one namespace, and their names contain the number of buckets.
+		if slices.Contains([]string{"get", "list", "watch"}, g.verb) || g.resource == "leases" {
 			continue
 		}
 		for _, other := range accounts {

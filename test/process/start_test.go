@@ -22,7 +22,7 @@ import (
 )
 
 // hardened are the processes whose main calls hardening.Constructors.
-var hardened = []string{"controller"}
+var hardened = []string{"controller", "webhook"}
 
 // checkStartFails starts a process that has to end with the exit status 1, and to log all these parts.
 func checkStartFails(t *testing.T, env *harness.Env, name string, parts ...string) {
