@@ -141,7 +141,7 @@ func TestBinaries_PortInUse_NameThePort(t *testing.T) {
 		{"webhook", "PROFILING_PORT"},
 		{"webhook", "WEBHOOK_PORT"},
 	} {
-		env := []string{"SYSTEM_NAMESPACE=ns", "KUBECONFIG=" + kubeconfig}
+		env := []string{"SYSTEM_NAMESPACE=ns", "WEBHOOK_NAME=webhook", "KUBECONFIG=" + kubeconfig}
 		for _, variable := range []string{"HEALTH_PORT", "PROFILING_PORT", "WEBHOOK_PORT"} {
 			if variable == taken.variable {
 				env = append(env, variable+"="+port)

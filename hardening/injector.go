@@ -51,13 +51,13 @@ func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (contex
 		informers[0] = starting{informers[0], &p.running}
 	}
 	go p.informers.reportUnsynced(ctx)
+	if !p.off[probes] {
+		ctx = p.withProbes(ctx, signal, informers)
+	}
 	if !p.off[configmaps] {
 		if metrics := checkConfigMaps(ctx); metrics.Protocol == observability.ProtocolPrometheus && !p.off[ports] {
 			checkPort(metricsPort, 9090)
 		}
-	}
-	if !p.off[probes] {
-		ctx = p.withProbes(ctx, signal, informers)
 	}
 	if !p.off[requests] {
 		ctx = withQuietRequests(ctx)

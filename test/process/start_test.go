@@ -50,7 +50,7 @@ func checkStartFails(t *testing.T, env *harness.Env, name string, parts ...strin
 func TestStart_InvalidConfigMap_IsNamed(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithoutWebhooks("webhook"), harness.Without("controller"))
-	// Of the processes that run.
+	// The processes that run log them.
 	env.ExpectErrors(t, "Keeping the last valid content of an invalid ConfigMap", "Failed to parse the logging configmap")
 	for _, bad := range []struct{ configMap, key, value, says string }{
 		{"config-logging", "loglevel.controller", "chatty", "invalid logging level: chatty"},
