@@ -10,7 +10,7 @@ import (
 	"flag"
 	"log"
 	"net/http"
-	"sync/atomic"
+	"os"
 
 	"k8s.io/client-go/rest"
 
@@ -47,17 +47,24 @@ func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (contex
 	}
 	i.RegisterDuck(p.rehearsal(i.Interface, i.GetInformerFactories()))
 	ctx, informers := i.Interface.SetupInformers(ctx, cfg)
-	if len(informers) > 0 {
-		informers[0] = starting{informers[0], &p.running}
-	}
 	go p.informers.reportUnsynced(ctx)
+	serve := func() {}
 	if !p.off[probes] {
-		ctx = p.withProbes(ctx, signal, informers)
+		ctx, serve = p.withProbes(ctx, signal, informers)
+	}
+	if os.Getenv(ProbesVariable) != "" {
+		serve() // The main has no probes of its own, and is alive while it waits for the API server.
+		serve = func() {}
 	}
 	if !p.off[configmaps] {
 		if metrics := checkConfigMaps(ctx); metrics.Protocol == observability.ProtocolPrometheus && !p.off[ports] {
 			checkPort(metricsPort, 9090)
 		}
+	}
+	if len(informers) > 0 {
+		informers[0] = starting{informers[0], func() { p.running.Store(true); serve() }}
+	} else {
+		serve()
 	}
 	if !p.off[requests] {
 		ctx = withQuietRequests(ctx)
@@ -69,12 +76,12 @@ func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (contex
 type starting struct {
 	controller.Informer
 
-	running *atomic.Bool
+	begin func()
 }
 
 // Run implements controller.Informer.
 func (s starting) Run(stop <-chan struct{}) {
-	s.running.Store(true)
+	s.begin()
 	s.Informer.Run(stop)
 }
 

@@ -37,23 +37,16 @@ var (
 )
 
 // withProbes serves the probes in place of sharedmain, whose server ends at SIGTERM, when its readiness is to become false. A process is ready
-// while its caches are filled and it has not received SIGTERM. Handlers of the main are kept.
-func (p *process) withProbes(ctx, signal context.Context, informers []controller.Informer) context.Context {
+// while its caches are filled and it has not received SIGTERM. Handlers of the main are kept. serve is called when the informers start: a main that
+// serves probes itself does so in a goroutine, and ends the process if it finds the port taken.
+func (p *process) withProbes(ctx, signal context.Context, informers []controller.Informer) (disabled context.Context, serve func()) {
 	if ctx.Value(probesDisabled) != nil {
-		return ctx
+		return ctx, func() {}
 	}
 	variable := cmp.Or(os.Getenv(ProbesVariable), strconv.Itoa(injection.HealthCheckDefaultPort))
 	port, err := strconv.ParseUint(variable, 10, 16)
 	if err != nil || port == 0 {
 		log.Fatalf("environment variable %s=%q: must be a port number from 1 to 65535", ProbesVariable, variable)
-	}
-	listener, err := listen(int(port))
-	if err != nil {
-		log.Fatalf("environment variable %s=%s: %v", ProbesVariable, variable, err)
-	}
-	if listener == nil {
-		log.Printf("port %d is served by this process already, so that no other probes are served", port)
-		return sharedmain.WithHealthProbesDisabled(ctx)
 	}
 	// One of a StatefulSet has its share by its name.
 	awaitsLeases := !sharedmain.IsHADisabled(ctx) && os.Getenv("STATEFUL_CONTROLLER_ORDINAL") == "" && p.constructors.Load() > 0
@@ -77,14 +70,23 @@ func (p *process) withProbes(ctx, signal context.Context, informers []controller
 		return nil
 	}))
 	mux.HandleFunc("/health", handlerFrom(ctx, ownLiveness, func() error { return nil }))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
-	context.AfterFunc(ctx, func() { _ = server.Close() })
-	go func() {
-		if err := server.Serve(listener); err != nil && ctx.Err() == nil {
-			p.logger().Errorw("Serving probes failed", zap.Error(err))
+	return sharedmain.WithHealthProbesDisabled(ctx), func() {
+		listener, err := listen(int(port))
+		if err != nil {
+			log.Fatalf("environment variable %s=%s: %v", ProbesVariable, variable, err)
 		}
-	}()
-	return sharedmain.WithHealthProbesDisabled(ctx)
+		if listener == nil {
+			log.Printf("port %d is served by this process already, so that no other probes are served", port)
+			return
+		}
+		server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
+		context.AfterFunc(ctx, func() { _ = server.Close() })
+		go func() {
+			if err := server.Serve(listener); err != nil && ctx.Err() == nil {
+				p.logger().Errorw("Serving probes failed", zap.Error(err))
+			}
+		}()
+	}
 }
 
 // AddReadiness makes the process unready while check returns an error. It is for constructors, and ctx is theirs; it does nothing without [Constructors].

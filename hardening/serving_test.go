@@ -41,7 +41,8 @@ func TestProbes_ReadinessFollowsCachesAndSignal_HealthDoesNot(t *testing.T) {
 	signal, terminate := context.WithCancel(t.Context())
 	p.running.Store(false)
 	p.constructors.Store(1)
-	p.withProbes(t.Context(), signal, nil)
+	_, serve := p.withProbes(t.Context(), signal, nil)
+	serve()
 	get := func(path string) int {
 		response, err := http.Get("http://127.0.0.1:" + strconv.Itoa(port) + path) //nolint:noctx // ends with the test
 		if err != nil {
@@ -65,6 +66,19 @@ func TestProbes_ReadinessFollowsCachesAndSignal_HealthDoesNot(t *testing.T) {
 	if ready, health := get("/readiness"), get("/health"); ready != http.StatusServiceUnavailable || health != http.StatusOK {
 		t.Errorf("after SIGTERM: readiness %d, health %d", ready, health)
 	}
+}
+
+func TestProbes_MainServesThem_HasThePort(t *testing.T) {
+	p, _ := newProcess(t)
+	port := strconv.Itoa(freePort(t))
+	t.Setenv(ProbesVariable, port)
+	_, serve := p.withProbes(t.Context(), t.Context(), nil)
+	listener, err := net.Listen("tcp", ":"+port)
+	if err != nil {
+		t.Fatalf("a main that listens after the set-up finds its port taken: %v", err)
+	}
+	defer listener.Close()
+	serve() // would end the process if the port belonged to another one
 }
 
 func TestProbes_HandlerOfTheMain_IsKept(t *testing.T) {

@@ -294,7 +294,7 @@ func testSamplePort(t *testing.T, o operator, hardened bool) {
 	if exit := (*processes.ExitError)(nil); !errors.As(err, &exit) {
 		err = o.awaitExit(t)
 	}
-	if !strings.Contains(err.Error(), "exit status 1") || !strings.Contains(o.process.Log(t), "port 8443 of the webhook: ") {
+	if !strings.Contains(err.Error(), "exit status 1") || !strings.Contains(o.process.Log(t), "=8443: listen tcp") {
 		t.Errorf("the webhook has ended: %v, log:\n%s", err, o.process.Log(t))
 	}
 	o.TakeExits()
