@@ -163,12 +163,15 @@ func (p peer) test(t *testing.T, env *harness.Env) {
 	cut := time.Now()
 	p.miss(t, hardened, "healthy")
 	p.awaitChildren(t, hardened, "healthy")
-	env.Patch(t, p.apply(t, hardened, "healthy"), `{"metadata":{"annotations":{"peer":"panic"}}}`)
+	healthy := p.apply(t, hardened, "healthy")
+	env.Patch(t, healthy, `{"metadata":{"annotations":{"peer":"panic"}}}`)
 	hardened.awaitLine(t, "An event handler panicked")
 	p.apply(t, hardened, "last")
 	p.awaitChildren(t, hardened, "last")
 	hardened.process.Stop(t)
-	env.Delete(t, panics)
+	for _, disturbing := range []harness.Ref{panics, healthy} {
+		env.Delete(t, disturbing) // the next process may run without hardening
+	}
 
 	if diff := cmp.Diff(want, watched(t, hardened, mark, cut)); diff != "" {
 		t.Errorf("collections that are watched (-upstream +hardened):\n%s", diff)
