@@ -127,7 +127,9 @@ func (c *call) retrying(ctx context.Context, class Class) {
 }
 
 // request sends a request with an object or a patch, and makes a span of it. Each answer about the object of the operation passes it.
-func (c *call) request(ctx context.Context, method string, sent any, send func(context.Context) (*unstructured.Unstructured, error)) (*unstructured.Unstructured, error) {
+func (c *call) request(
+	ctx context.Context, method string, sent any, send func(context.Context) (*unstructured.Unstructured, error),
+) (*unstructured.Unstructured, error) {
 	ctx, span := otel.Tracer(scope).Start(ctx, method, trace.WithSpanKind(trace.SpanKindClient))
 	defer span.End()
 	var warnings []string

@@ -30,7 +30,8 @@ func (c *cluster) register(flags *flag.FlagSet) {
 	for _, name := range []string{"namespace", "n"} {
 		flags.StringVar(&c.namespace, name, "", "`namespace` of operations without one (default that of the context)")
 	}
-	flags.Func("confidential-kinds", "`kinds` whose values are not printed, as those of Secret, such as Vault.example.com,Token.example.com", c.confidential.Decode)
+	flags.Func("confidential-kinds", "`kinds` whose values are not printed, as those of Secret, such as Vault.example.com,Token.example.com",
+		c.confidential.Decode)
 	flags.StringVar(&c.fieldManager, "field-manager", "crud", "`name` under which the API server records the fields that are written")
 }
 

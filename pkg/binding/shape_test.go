@@ -54,7 +54,7 @@ func TestShapes_Immutable_IsJobOnly(t *testing.T) {
 	if !Immutable(schema.GroupKind{Group: "batch", Kind: "Job"}) {
 		t.Error("a Job's variables can be changed")
 	}
-	for _, kind := range []schema.GroupKind{deployments, schema.GroupKind{Group: "batch", Kind: "CronJob"}, {Group: "example.com", Kind: "Job"}} {
+	for _, kind := range []schema.GroupKind{deployments, {Group: "batch", Kind: "CronJob"}, {Group: "example.com", Kind: "Job"}} {
 		if Immutable(kind) {
 			t.Errorf("the variables of %s cannot be changed", kind)
 		}
@@ -63,7 +63,7 @@ func TestShapes_Immutable_IsJobOnly(t *testing.T) {
 
 func TestBindable_Kinds_ReportsWhetherTheyHaveAShape(t *testing.T) {
 	for kind, want := range map[schema.GroupKind]bool{
-		deployments: true, jobs: true, schema.GroupKind{Group: "batch", Kind: "CronJob"}: true, {Kind: "ReplicationController"}: false, {Group: "apps", Kind: "ReplicaSet"}: false, {Kind: "Pod"}: false, {Kind: "Secret"}: false,
+		deployments: true, jobs: true, {Group: "batch", Kind: "CronJob"}: true, {Kind: "ReplicationController"}: false, {Group: "apps", Kind: "ReplicaSet"}: false, {Kind: "Pod"}: false, {Kind: "Secret"}: false,
 		{Group: "coordination.k8s.io", Kind: "Lease"}: false, {Group: "example.com", Kind: "Runner"}: false,
 	} {
 		if got := Bindable(kind, true); got != want {

@@ -44,11 +44,11 @@ import (
 // registration holds the content of a ValidatingWebhookConfiguration and a MutatingWebhookConfiguration of one name. A configuration without webhooks need
 // not exist. The fields that the API server sets by default must be set.
 type registration struct {
+	reviewers
+
 	Name       string
 	Validating []admissionregistrationv1.ValidatingWebhook
 	Mutating   []admissionregistrationv1.MutatingWebhook
-
-	reviewers
 }
 
 // registrar keeps the serving certificate in a Secret, and the webhooks with its CA in two configurations.

@@ -33,7 +33,9 @@ type Settings struct {
 
 // Constructors returns the constructors of the controllers and webhooks of a process that runs hooks, and its context. The error has every mistake in
 // their bindings.
-func Constructors(ctx context.Context, options hook.Options, settings Settings, hooks ...*hook.Hook) (context.Context, []injection.ControllerConstructor, error) {
+func Constructors(
+	ctx context.Context, options hook.Options, settings Settings, hooks ...*hook.Hook,
+) (context.Context, []injection.ControllerConstructor, error) {
 	newController, err := hook.NewController(options, hooks...)
 	if err != nil {
 		return nil, nil, err

@@ -149,7 +149,8 @@ func (r *Reconciler) reconcileTarget(ctx context.Context, as *v1.AddressableServ
 // track has a change of an object enqueue as. It is called before that object is read.
 func (r *Reconciler) track(as *v1.AddressableService, kind schema.GroupVersionKind, namespace, name string) error {
 	apiVersion, k := kind.ToAPIVersionAndKind()
-	return r.tracker.TrackReference(tracker.Reference{APIVersion: apiVersion, Kind: k, Namespace: namespace, Name: name}, as) //nolint:wrapcheck // it names the reference
+	ref := tracker.Reference{APIVersion: apiVersion, Kind: k, Namespace: namespace, Name: name}
+	return r.tracker.TrackReference(ref, as) //nolint:wrapcheck // it names the reference
 }
 
 // watched reports whether the informers watch a namespace.

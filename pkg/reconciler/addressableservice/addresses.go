@@ -103,7 +103,8 @@ func serviceAddress(service *corev1.Service, port v1.AddressPort, visibility v1.
 		return nil, "", failures.Newf(v1.ReasonTargetHasNoAddress, "Service %s has no cluster IP yet", service.Name)
 	case isExternal && net.ParseIP(strings.TrimSuffix(name, ".")) != nil:
 		return nil, "", failures.Newf(v1.ReasonTargetNotAddressable,
-			"Service %s has the externalName %s, an IP address, which DNS does not resolve; use a headless Service with an EndpointSlice instead", service.Name, name)
+			"Service %s has the externalName %s, an IP address, which DNS does not resolve; use a headless Service with an EndpointSlice instead",
+			service.Name, name)
 	}
 	found, p := findPort(service, port)
 	if p != nil {
@@ -163,7 +164,8 @@ func findPort(service *corev1.Service, port v1.AddressPort) (corev1.ServicePort,
 		return corev1.ServicePort{}, failures.Newf(v1.ReasonPortNotFound, "Service %s has no port %s, which spec.ports requests; its TCP ports are %v",
 			service.Name, nameOf(corev1.ServicePort{Name: port.Name, Port: port.Port}), tcp)
 	case !isTCP(*found):
-		return corev1.ServicePort{}, failures.Newf(v1.ReasonUnsupportedProtocol, "port %s of Service %s has protocol %s, and a URL needs TCP; its TCP ports are %v",
+		return corev1.ServicePort{}, failures.Newf(v1.ReasonUnsupportedProtocol,
+			"port %s of Service %s has protocol %s, and a URL needs TCP; its TCP ports are %v",
 			nameOf(*found), service.Name, found.Protocol, tcp)
 	}
 	return *found, nil

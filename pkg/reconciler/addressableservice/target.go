@@ -109,7 +109,8 @@ func (r *Reconciler) findAddressable(ctx context.Context, as *v1.AddressableServ
 	ref, kind := as.Spec.Ref, as.Spec.Ref.GroupVersionKind()
 	if !strings.Contains(kind.Group, ".") {
 		// The group of a CRD has a dot.
-		return target{}, failures.Newf(v1.ReasonTargetNotAddressable, "%s %s is a built-in kind, of which only Service v1 has an address", kind.GroupKind(), kind.Version)
+		return target{}, failures.Newf(v1.ReasonTargetNotAddressable,
+			"%s %s is a built-in kind, of which only Service v1 has an address", kind.GroupKind(), kind.Version)
 	}
 	if r.track(as, kind, "", ref.Name) != nil {
 		return target{}, notFound(ref)

@@ -129,9 +129,9 @@ func reasonOf(ab *v1.AddressBinding) string {
 // patch patches a subject, and leaves it in s as the API server stored it. It remembers the attempt. A failure with the reason of the one before gets
 // its message, since each update of the status enqueues the binding.
 func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k subjectKind, bindings *binding.Bindings, s *subject) (p *failures.Failure) {
-	const concurrently = "%s was changed concurrently; retrying"
+	concurrently := failures.Newf(v1.ReasonBinding, "%s was changed concurrently; retrying", s.title)
 	defer func() {
-		now := attempt{at: r.clock.Now(), delay: min(max(2*s.last.delay, firstDelay), lastDelay), failure: *failures.Newf(v1.ReasonBinding, concurrently, s.title)}
+		now := attempt{at: r.clock.Now(), delay: min(max(2*s.last.delay, firstDelay), lastDelay), failure: *concurrently}
 		if p != nil {
 			if p.Recheck = now.delay; p.Reason == s.last.failure.Reason {
 				p.Message = s.last.failure.Message
@@ -158,7 +158,7 @@ func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k subject
 		s.object = nil
 		return nil
 	case apierrors.IsInvalid(err) && s.last.delay < tellAfter/2:
-		return failures.Newf(v1.ReasonBinding, concurrently, s.title) // a test of the patch has failed, probably
+		return concurrently // a test of the patch has failed, probably
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot patch resource "):
 		// Admission rejects single objects with the same code. These are the words of k8s.io/apiserver for a missing permission.
 		return failures.Newf(v1.ReasonSubjectForbidden, "patching %s: %v", s.title, err)
@@ -231,7 +231,10 @@ func unbound(ab *v1.AddressBinding, k subjectKind, s *subject) *failures.Failure
 		{!hasAddress && binding.Controlled(s.object), v1.ReasonControlled, " is controlled by another object, which would revert the change; bind that object"},
 		{s.result.Taken != "", v1.ReasonVariableTaken, ": " + s.result.Taken},
 		{hasAddress, "", ""},
-		{binding.Immutable(k.GroupKind), v1.ReasonSubjectImmutable, " was created before the address was available, and its Pod template is immutable; delete and recreate it"},
+		{
+			binding.Immutable(k.GroupKind), v1.ReasonSubjectImmutable,
+			" was created before the address was available, and its Pod template is immutable; delete and recreate it",
+		},
 		{true, v1.ReasonBinding, " waits for AddressBinding " + s.result.Leader + ", which is older and sets the same address"},
 	} {
 		if c.applies && c.reason != "" {

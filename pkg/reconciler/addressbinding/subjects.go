@@ -226,9 +226,7 @@ func (r *Reconciler) find(gvk schema.GroupVersionKind, anyVersion bool) (subject
 // batchKey is the key of the factory for CronJobs or Jobs, duck types for which injection-gen has made none.
 type batchKey struct{ shape binding.Shape }
 
-func init() {
-	injection.Default.RegisterDuck(withBatch)
-}
+func init() { injection.Default.RegisterDuck(withBatch) }
 
 func withBatch(ctx context.Context) context.Context {
 	for _, shape := range []binding.Shape{binding.CronJob, binding.JobTemplate} {

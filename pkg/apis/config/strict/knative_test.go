@@ -66,11 +66,13 @@ var invalid = map[string]struct {
 	},
 	"PartOfAKey": {"config-observability", map[string]string{"endpoint": "http://c"}, "endpoint: unknown key (did you mean metrics-endpoint?)"},
 	"LeaseTooShort": {
-		"config-leader-election", map[string]string{"lease-duration": "10s", "renew-deadline": "10s", "retry-period": "2s"},
+		"config-leader-election",
+		map[string]string{"lease-duration": "10s", "renew-deadline": "10s", "retry-period": "2s"},
 		"lease-duration: must be longer than renew-deadline, which is 10s, not 10s",
 	},
 	"NoRetry": {
-		"config-leader-election", map[string]string{"renew-deadline": "12s"},
+		"config-leader-election",
+		map[string]string{"renew-deadline": "12s"},
 		"renew-deadline: must be longer than 12s, which is the largest jitter of retry-period, not 12s",
 	},
 	"Plural": {
