@@ -28,7 +28,7 @@ import (
 func (p *process) checkPorts(ctx context.Context) {
 	checkPort(runtime.ProfilingPortEnvKey, runtime.ProfilingDefaultPort)
 	if options := webhook.GetOptions(ctx); options != nil {
-		checkPort("WEBHOOK_PORT", options.Port)
+		checkListen("WEBHOOK_PORT", options.Port) // the main has read the variable, or chosen another port
 		go p.watchWebhook(ctx, options.Port)
 	}
 }
@@ -43,9 +43,13 @@ func checkPort(variable string, standard int) {
 	if err != nil {
 		return // knative.dev/pkg reports it
 	}
-	listener, err := listen(int(port))
+	checkListen(variable, int(port))
+}
+
+func checkListen(variable string, port int) {
+	listener, err := listen(port)
 	if err != nil {
-		log.Fatalf("environment variable %s=%s: %v", variable, value, err)
+		log.Fatalf("environment variable %s=%d: %v", variable, port, err)
 	}
 	if listener != nil {
 		_ = listener.Close()

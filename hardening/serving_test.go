@@ -128,7 +128,8 @@ func TestPorts_TakenByAnotherProcess_EndTheStart(t *testing.T) {
 	defer listener.Close()
 	port := listener.Addr().(*net.TCPAddr).Port
 	other := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$") //nolint:gosec // the test itself
-	other.Env = append(os.Environ(), "HARDENING_TEST_PORT="+strconv.Itoa(port), "PROFILING_PORT="+strconv.Itoa(freePort(t)))
+	other.Env = append(os.Environ(), "HARDENING_TEST_PORT="+strconv.Itoa(port), "PROFILING_PORT="+strconv.Itoa(freePort(t)),
+		"WEBHOOK_PORT="+strconv.Itoa(freePort(t))) // which the main does not read
 	output, err := other.CombinedOutput()
 	if err == nil || other.ProcessState.ExitCode() != 1 || !strings.Contains(string(output), "environment variable WEBHOOK_PORT="+strconv.Itoa(port)+": listen tcp") {
 		t.Errorf("the other process ended with %v and %s", err, output)
