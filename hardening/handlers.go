@@ -21,7 +21,7 @@ type informer struct {
 	process *process
 	// kind is the name of the Go type of its objects.
 	kind string
-	// resource is what a duck informer reads. It is empty for others.
+	// resource is the resource of a duck informer. It is empty for others.
 	resource schema.GroupVersionResource
 	// selects is set once it turns out that the informer does not have all objects that this process creates.
 	selects atomic.Bool

@@ -57,7 +57,7 @@ func checkListen(variable string, port int) {
 }
 
 // watchWebhook ends the process with an error if the webhook, once it has listened, does not listen anymore. It makes no connection: the webhook would
-// log the end of each as an error. Only Linux tells on which ports a process listens.
+// log the end of each as an error. Only Linux lists the ports on which a process listens.
 func (p *process) watchWebhook(ctx context.Context, port int) {
 	listened := false
 	ticker := time.NewTicker(5 * time.Second)

@@ -136,7 +136,7 @@ func BenchmarkQueued(b *testing.B) {
 			b.Fatal(err)
 		}
 		q := newQueue(d.observer(b.Context()), reconciler.UniversalBucket())
-		q.wake = func() {}
+		q.startWorker = func() {}
 		defer q.stop()
 		q.OnAdd(state("uid", 0), false)
 		b.ReportAllocs()

@@ -30,7 +30,7 @@ type hub struct {
 	mu sync.Mutex
 	// informers are those that observers use. One that injection runs has its own key.
 	informers map[sourceKey]*shared
-	// constructed are the definitions of the registered observers that have a controller.
+	// constructed has the registered observers that have a controller, by their definitions.
 	constructed map[any]bool
 	// synced are the observers whose initial list the start waits for.
 	synced []waiting

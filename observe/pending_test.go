@@ -183,7 +183,7 @@ func TestQueue_DistinctValueCannotBeCompared_EventIsDelivered(t *testing.T) {
 				received++
 				return nil
 			}, Options[*partial]{Distinct: distinct}), reconciler.UniversalBucket())
-			q.wake = func() {}
+			q.startWorker = func() {}
 			defer q.stop()
 			for version := range 2 {
 				q.OnUpdate(nil, object(1, version))
@@ -207,7 +207,7 @@ func TestQueue_ObjectOfAnotherType_IsCountedAndTheRestIsDelivered(t *testing.T) 
 		received = append(received, e.Name.Name)
 		return nil
 	}), reconciler.UniversalBucket())
-	q.wake = func() {}
+	q.startWorker = func() {}
 	defer q.stop()
 	q.OnAdd(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "other"}}, false)
 	q.OnAdd(object(1, 1), false)

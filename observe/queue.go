@@ -26,7 +26,7 @@ const (
 	// drainTimeout bounds how long an observer is called after the context of the process has ended. It is short, because package hardening, for
 	// example, lets that context end only once the workers are idle.
 	drainTimeout = 5 * time.Second
-	// stuckTimeout is how long a call whose context has ended is then waited for.
+	// stuckTimeout is the time that a call has to end after its context.
 	stuckTimeout = time.Second
 )
 
@@ -34,8 +34,8 @@ const (
 type queue[T Object] struct {
 	*observer[T]
 
-	// wake has a worker call work.
-	wake func()
+	// startWorker lets one more worker call work.
+	startWorker func()
 	// calling is the context of the calls.
 	calling context.Context //nolint:containedctx // the lifetime of the observer
 	// detach ends what waits for the end of the process, and ended is closed when no call is waited for anymore.
@@ -49,7 +49,7 @@ type queue[T Object] struct {
 	records map[cache.ObjectName]*record[T]
 	// ready has the records with events that can be delivered now, in the order in which they became so.
 	ready list.List
-	// workers is the number of workers that were woken, and calls the number of calls that are running. A call may outlive its record.
+	// workers is the number of workers that were started, and calls the number of calls that are running. A call may outlive its record.
 	workers, calls int
 	// stopped reports whether the observer is no longer called.
 	stopped bool
@@ -63,7 +63,7 @@ func newQueue[T Object](o *observer[T], buckets ...reconciler.Bucket) *queue[T] 
 	for _, b := range buckets {
 		q.buckets[b.Name()] = b
 	}
-	q.wake = func() { go q.work() }
+	q.startWorker = func() { go q.work() }
 	var cancel context.CancelFunc
 	q.calling, cancel = context.WithCancel(logging.WithLogger(context.WithoutCancel(o.ctx), logging.FromContext(o.ctx).Named(o.id)))
 	q.detach = context.AfterFunc(o.ctx, func() {
@@ -132,7 +132,7 @@ func (q *queue[T]) settle(r *record[T]) {
 		q.metrics.waits(1)
 		if q.workers < q.options.Workers {
 			q.workers++
-			q.wake()
+			q.startWorker()
 		}
 	case !isReady:
 		q.withdraw(r)
@@ -274,7 +274,7 @@ type everywhere[T Object] struct {
 // leading is the controller of an observer that runs on the leader only. It implements reconciler.LeaderAware. Until a promotion it has no events.
 type leading[T Object] struct{ *queue[T] }
 
-// controllerOf returns the controller of a registered observer. Its name is that of its leases. Its keys are numbers, each of which wakes a
+// controllerOf returns the controller of a registered observer. Its name is that of its leases. Its keys are numbers, each of which starts a
 // worker: of the objects that are waiting, the queue keeps no keys that it could not remove.
 func controllerOf[T Object](ctx context.Context, d *definitionOf[T]) (*controller.Impl, *queue[T]) {
 	var q *queue[T]
@@ -290,7 +290,7 @@ func controllerOf[T Object](ctx context.Context, d *definitionOf[T]) (*controlle
 		WorkQueueName: d.id, Concurrency: d.options.Workers, Logger: logging.FromContext(ctx).Named(d.id),
 	})
 	woken := 0
-	q.wake = func() {
+	q.startWorker = func() {
 		woken++
 		impl.EnqueueKey(types.NamespacedName{Name: strconv.Itoa(woken)})
 	}

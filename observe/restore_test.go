@@ -27,7 +27,7 @@ func newNotified(t *testing.T, scope Scope) notified {
 		t.Fatal(err)
 	}
 	q := newQueue(d.observer(t.Context()), reconciler.UniversalBucket())
-	q.wake = func() {}
+	q.startWorker = func() {}
 	return notified{q}
 }
 

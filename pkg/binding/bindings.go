@@ -82,15 +82,15 @@ func Recorded(b *v1.AddressBinding, kind schema.GroupKind) (v1.SubjectKind, bool
 	return b.Status.Kinds[i], true
 }
 
-// claim is what the bindings that choose an object want of one variable.
+// claim has the bindings that determine the value of one variable of an object that they choose.
 type claim struct {
-	// leader is the binding that has the variable: the oldest one with an address, nil if there is none.
+	// leader is the binding that has the variable: the oldest one with an address, or nil.
 	leader *chooser
 	// keepers are the older bindings without an address for which the variable that they have written stays.
 	keepers []*chooser
 }
 
-// claims returns what the bindings want of an object, by variable.
+// claims returns the claims of the bindings on an object, by variable.
 func (b *Bindings) claims(object metav1.Object) map[string]*claim {
 	found := map[string]*claim{}
 	for i := range b.choosers {
@@ -117,7 +117,7 @@ func (c *claim) keeps(writer string, exists bool) bool {
 	})
 }
 
-// wanted returns the leader if the variable is to be written for a binding, or for all if the name is empty.
+// wanted returns the leader if it is the named binding, or if the name is empty.
 func (c *claim) wanted(name string) *chooser {
 	if c == nil || c.leader == nil || name != "" && name != c.leader.binding {
 		return nil

@@ -44,7 +44,7 @@ func instances[T any]() map[schema.GroupVersionKind]T {
 	return all
 }
 
-// admitted are the kinds with defaults and validation of their own. One without is not sent to the webhook, and can be written while no webhook runs.
+// admitted are the kinds with defaults and validation. One without is not sent to the webhook, and can be written while no webhook runs.
 func admitted() map[schema.GroupVersionKind]resourcesemantics.GenericCRD {
 	return instances[resourcesemantics.GenericCRD]()
 }

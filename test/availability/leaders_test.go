@@ -34,7 +34,7 @@ import (
 const (
 	// sets is the number of sets of objects: an AddressableService, a Deployment, an AddressBinding and a SimpleDeployment each.
 	sets = 50
-	// churn is how long they change, and atRest how long nothing is written at the end.
+	// churn is the time during which they change, and atRest the time without writes at the end.
 	churn, atRest = time.Minute, 10 * time.Second
 )
 
@@ -220,7 +220,7 @@ func (f farm) awaitRest(t *testing.T, n int) {
 	}
 }
 
-// A lease is no fence: writes have to be safe whoever believes to lead.
+// A lease is no fence: writes have to be safe even if several processes lead.
 func TestLeaders_AllLead_EachChildExistsOnce(t *testing.T) {
 	for _, leaders := range []int{2, 5} {
 		t.Run(fmt.Sprint(leaders), func(t *testing.T) {

@@ -139,7 +139,7 @@ func (r *registrar) Reconcile(ctx context.Context, key string) error {
 }
 
 const (
-	// validFor is how long a certificate is valid, and renewBefore how long before its end it is replaced.
+	// validFor is the lifetime of a certificate. It is replaced renewBefore its expiry.
 	validFor    = 365 * 24 * time.Hour
 	renewBefore = 30 * 24 * time.Hour
 )
@@ -167,7 +167,7 @@ func (r *registrar) certificate(ctx context.Context, now time.Time) (ca []byte, 
 	return ca, nil
 }
 
-// check returns why the API server could not call the process at a time.
+// check returns an error if the API server could not call the process at a time.
 func (r *registrar) check(data map[string][]byte, at time.Time) error {
 	pair, err := tls.X509KeyPair(data[certresources.ServerCert], data[certresources.ServerKey])
 	if err != nil {

@@ -34,7 +34,7 @@ import (
 
 const configuration = "hooks.example.com"
 
-// now is when the certificate of certs was made.
+// now is the time at which the certificate of certs was created.
 var now = time.Now()
 
 // reconcileRegistration reconciles a registration once with these objects. It returns the client and the error.

@@ -26,7 +26,7 @@ import (
 // with the square of its length.
 const maxHops = 32
 
-// recheckForbidden is the time after which the list of a kind is tried again that the operator is not authorized to read.
+// recheckForbidden is the time after which the operator lists a kind again that it was not authorized to read.
 const recheckForbidden = 30 * time.Second
 
 // resolve follows the reference to the addresses that it leads to, and returns through how many AddressableServices.

@@ -155,7 +155,7 @@ func (r *Reconciler) reconcileInterception(ab *v1.AddressBinding) {
 	}
 }
 
-// notIntercepted returns why the API server does not call the webhook for new objects of a resource, "" if it does.
+// notIntercepted returns the reason for which the API server does not call the webhook for new objects of a resource, "" if it does.
 func (r *Reconciler) notIntercepted(namespace string, resource schema.GroupResource) string {
 	const name, later = "the MutatingWebhookConfiguration " + binding.WebhookName, ": new objects get their address after they were created"
 	configuration, err := r.webhooks.Get(binding.WebhookName)
@@ -177,7 +177,7 @@ func (r *Reconciler) notIntercepted(namespace string, resource schema.GroupResou
 	return ""
 }
 
-// readClaim returns what other bindings read of a binding.
+// readClaim returns the values of a binding that other bindings depend on.
 func readClaim(obj any) []any {
 	ab := obj.(*v1.AddressBinding) //nolint:forcetypeassert // the informer has nothing else
 	return []any{ab.UID, ab.Generation, ab.Status.Value, ab.Status.LacksAddress(), binding.Unserved(ab), ab.Status.Kinds}

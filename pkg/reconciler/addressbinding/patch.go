@@ -60,7 +60,7 @@ type subject struct {
 type attempt struct {
 	at    time.Time
 	delay time.Duration
-	// failure is why the patch is needed again.
+	// failure is the reason for the next patch.
 	failure failures.Failure
 }
 

@@ -262,7 +262,7 @@ func whenChanged(call func(any), read func(any) []any) cache.ResourceEventHandle
 	}}
 }
 
-// readSubject returns what bindings read of a subject.
+// readSubject returns the values of a subject that bindings depend on.
 func readSubject(obj any) []any {
 	o := obj.(kmeta.Accessor) //nolint:forcetypeassert // of every duck type
 	var version string

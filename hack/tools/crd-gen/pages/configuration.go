@@ -165,7 +165,7 @@ func readParagraph(paragraph string) (description, valid string, keys [][2]strin
 // variable is a field of a struct of settings.
 type variable struct{ name, defaulted, typ, description string }
 
-// variablesSection returns the sections of the variables that programs and packages have of their own.
+// variablesSection returns the sections of the variables that programs and packages declare.
 func variablesSection(root string) (string, error) {
 	files, err := sources(root, "cmd", "crud", "pkg", "confidential")
 	if err != nil {
