@@ -59,7 +59,7 @@ func TestNames_LinkedIdentifiers_AreDeclaredInTheFile(t *testing.T) {
 				continue // the package
 			}
 			content := read(t, filepath.Join(filepath.Dir(file), target))
-			declaration := `(?m)^(func (\([^)]*\) )?%[\[(]|type % |(var |const |\t)%( \S+)? =)`
+			declaration := `(?m)^(func (\([^)]*\) )?%[\[(]|type %[ \[]|(var |const |\t)%( \S+)? =)`
 			if !regexp.MustCompile(strings.ReplaceAll(declaration, "%", name)).MatchString(content) {
 				t.Errorf("%s: %s does not declare %s", file, target, name)
 			}
