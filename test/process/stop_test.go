@@ -59,8 +59,7 @@ func TestController_SIGTERM_ExitsZeroAndReleasesItsLeases(t *testing.T) {
 
 func TestWebhook_SIGTERM_ServesWhileItStops(t *testing.T) {
 	t.Parallel()
-	// The default would do, but not on a machine that has much else to do.
-	env := harness.Own(t, harness.Without("webhook"), harness.WithEnv("webhook", "WEBHOOK_GRACE_PERIOD", "10s"))
+	env := harness.Own(t, harness.Without("webhook"))
 	process := newProbed(t, env, "webhook")
 	process.Start(t)
 	process.awaitReady(t)

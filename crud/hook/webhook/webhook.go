@@ -25,10 +25,9 @@ import (
 // Settings are the environment variables of a process whose hooks answer admission reviews, for envconfig. The name of its webhook configurations is
 // NAME.NAMESPACE, those of its Service.
 type Settings struct {
-	Name        string        `envconfig:"WEBHOOK_NAME" default:"hooks" desc:"name of the Service through which the API server reaches hooks that answer admission reviews"`
-	Port        uint16        `envconfig:"WEBHOOK_PORT" default:"8443" desc:"port that serves admission reviews, if a hook answers any"`
-	SecretName  string        `envconfig:"WEBHOOK_SECRET_NAME" default:"hooks-certs" desc:"name of the Secret that holds the serving certificate"`
-	GracePeriod time.Duration `envconfig:"WEBHOOK_GRACE_PERIOD" default:"5s" desc:"how long the process serves reviews after it has received SIGTERM"`
+	Name       string `envconfig:"WEBHOOK_NAME" default:"hooks" desc:"name of the Service through which the API server reaches hooks that answer admission reviews"`
+	Port       uint16 `envconfig:"WEBHOOK_PORT" default:"8443" desc:"port that serves admission reviews, if a hook answers any"`
+	SecretName string `envconfig:"WEBHOOK_SECRET_NAME" default:"hooks-certs" desc:"name of the Secret that holds the serving certificate"`
 }
 
 // Constructors returns the constructors of the controllers and webhooks of a process that runs hooks, and its context. The error has every mistake in
@@ -54,7 +53,7 @@ func Constructors(
 		wanted.reviewers[r.Path()] = r
 	}
 	return knativewebhook.WithOptions(ctx, knativewebhook.Options{
-		ServiceName: settings.Name, SecretName: settings.SecretName, Port: int(settings.Port), GracePeriod: settings.GracePeriod,
+		ServiceName: settings.Name, SecretName: settings.SecretName, Port: int(settings.Port), GracePeriod: 5 * time.Second,
 	}), []injection.ControllerConstructor{wanted.newController, newController}, nil
 }
 
