@@ -8,5 +8,5 @@ SPDX-License-Identifier: Apache-2.0
 // while all is well, what spans and logs contain, and that the log's level is changed while processes run.
 //
 // In the nightly tests promtool, Prometheus' own tool, evaluates queries and alerts and runs the tests of the alerts in
-// monitoring/rules_test.yaml. That each number is right is tested in runtime/telemetry.
+// monitoring/rules_test.yaml.
 package monitoring

@@ -98,7 +98,7 @@ func upgradeFrom(t *testing.T) string {
 	if tag := git(t, "tag", "--list", "v*", "--merged", "HEAD", "--no-contains", "HEAD", "--sort=-version:refname"); tag != "" {
 		return strings.Fields(tag)[0]
 	}
-	installed := []string{"--", "cmd", "config", "internal/leader", "internal/operatorconfig", "internal/process", "pkg", "runtime", "go.mod", ":!*_test.go"}
+	installed := []string{"--", "cmd", "config", "hardening", "pkg", "go.mod", ":!*_test.go"}
 	for commit := range strings.FieldsSeq(git(t, append([]string{"rev-list", "--first-parent", "HEAD"}, installed...)...)) {
 		changed := 0
 		for line := range strings.Lines(git(t, append([]string{"diff", "--numstat", commit, "HEAD"}, installed...)...)) {
