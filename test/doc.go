@@ -65,6 +65,7 @@ SPDX-License-Identifier: Apache-2.0
 //	observe             -           yes       the history of etcd is compacted
 //	operations          -           yes       the operator is installed and removed
 //	permissions         -           yes       every request of a process's life is recorded
+//	plain               -           yes       other programs run: the operator without package hardening
 //	pods                -           yes       the operator runs in Pods
 //	process             -           yes       processes start and stop
 //	run                 -           yes       make run uses the cluster of a user
