@@ -83,7 +83,7 @@ func (i installation) awaitMeasured(t *testing.T, env *harness.Env) {
 	harness.Eventually(t, "the metrics of all workers", func(context.Context) error {
 		all := i.everything(t, env)
 		for _, name := range []string{
-			"kn_workqueue_longest_running_processor_seconds", "kn_workqueue_unfinished_work_seconds", "kn_workqueue_retries_total",
+			"kn_workqueue_unfinished_work_seconds", "kn_workqueue_retries_total",
 			"webhook_certificate_expiry_timestamp_seconds", "hook_runs_total",
 		} {
 			if all[name] == nil {
