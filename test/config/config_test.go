@@ -77,7 +77,7 @@ func TestConfig_DirectoryMoves_AliasesFollow(t *testing.T) {
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata: {name: directory}
-rules: [{apiGroups: [""], resources: [services], verbs: [get, create, update, delete]}]
+rules: [{apiGroups: [""], resources: [services], verbs: [create, update, delete]}]
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding

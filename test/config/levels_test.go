@@ -13,7 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/pkg/webhook"
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
@@ -21,15 +24,19 @@ func TestConfig_LogLevelChanges_IsAppliedLive(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
 	env.Apply(t, ns, fixtures.Target)
+	registration := harness.Ref{
+		Resource: admissionregistrationv1.SchemeGroupVersion.WithResource("validatingwebhookconfigurations"), Name: webhook.ValidationName,
+	}
 	for _, name := range []string{"controller", "webhook"} {
 		t.Run(name, func(t *testing.T) {
 			process, objects := env.Process(t, name), 0
 			from, pid := len(process.Log(t)), process.PID()
 			env.SetConfig(t, "config-logging", map[string]string{"loglevel." + name: "debug"})
 			harness.Eventually(t, "a line of level debug", func(context.Context) error {
-				// Both processes handle a new object.
+				// The controller reconciles a new object, and the webhook its registration.
 				objects++
 				env.Apply(t, ns, object(fmt.Sprintf("%s-%d", name, objects), "", ""))
+				env.Patch(t, registration, fmt.Sprintf(`{"metadata": {"annotations": {"example.com/changes": "%s-%d"}}}`, name, objects))
 				if !strings.Contains(severities(process.Log(t)[from:]), "DEBUG") {
 					return errors.New("there is no such line")
 				}
