@@ -91,6 +91,7 @@ var idleAttacks = []attack{
 		}
 	}},
 	{name: "PodsThatPodSecurityRejects", do: func(t *testing.T, w *tenant) {
+		w.ExpectErrors(t, "violates PodSecurity")
 		w.Patch(t, namespaceRef(w.ns), `{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}`)
 		for i := range 100 {
 			w.apply(t, deployment(fmt.Sprintf("it-%d", i)))
@@ -100,6 +101,7 @@ var idleAttacks = []attack{
 	{name: "SubjectsWithoutRoomForTheMark", do: func(t *testing.T, w *tenant) {
 		w.optIn(t)
 		w.apply(t, addressed+"---"+bind("it", "EVIL", "{apiVersion: apps/v1, kind: Deployment, selector: {}}"))
+		w.ExpectErrors(t, "metadata.annotations: Too long")
 		const limit = 256 << 10
 		for i := range 100 {
 			annotations := fmt.Sprintf("annotations: {example.com/filler: %q}", strings.Repeat("x", limit-len("example.com/filler")))
