@@ -6,13 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package crud
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Repeatable reports whether a second execution of the operation changes nothing and succeeds. Create and JSON patches that add, remove or move
@@ -52,21 +47,4 @@ func (o Operation) RequiredVersion() (version string) {
 	default:
 	}
 	return version
-}
-
-// TryJQ runs the program of a JQPatch on a sample, and returns an error if it fails, if it returns another result the second time, or if it
-// changes its own result.
-func (o Operation) TryJQ(ctx context.Context, sample *unstructured.Unstructured) error {
-	change := jqChange(o.JQ)
-	_, first, err := change(ctx, sample)
-	if err != nil {
-		return fmt.Errorf("trying the jq program: %w", err)
-	}
-	if _, second, err := change(ctx, sample); err != nil || !equal(first, second) {
-		return errors.New("the jq program returns another result each time")
-	}
-	if _, again, err := change(ctx, &unstructured.Unstructured{Object: first}); err != nil || !equal(first, again) {
-		return errors.New("the jq program changes its own result, so that each execution writes")
-	}
-	return nil
 }

@@ -183,16 +183,6 @@ if [[ -d conversion && "$*" != kinds ]]; then
   example conversion/controllerruntime/example controller-runtime ./apis/v1alpha1 ./apis/v1beta1 ./apis/v1
 fi
 
-if [[ -d crud ]]; then
-  step "JSON Schema and page of operation files"
-  go run ./cmd/crud schema >"${scratch}/schema.json"
-  if [[ -f docs/README.md ]]; then
-    go run ./cmd/crud schema --output markdown >"${scratch}/operation-files.md"
-    mv "${scratch}/operation-files.md" docs/reference/operation-files.md
-  fi
-  mv "${scratch}/schema.json" crud/operations/schema.json
-fi
-
 step "changes of a status in logs"
 # The reconcilers describe them with go-cmp, which keeps the linker from leaving out methods that nothing calls
 # (docs/adr/0011-dead-code-elimination.md). The package of apimachinery does not.

@@ -113,9 +113,13 @@ func (p *program) command(ctx context.Context, args []string) (operations.State,
 	case "preview":
 		return p.preview(ctx, args)
 	case "lint":
-		return p.lint(ctx, args)
+		return p.lint(args)
 	case "schema":
-		return p.schema(args)
+		if len(args) > 0 {
+			return "", usageError{fmt.Errorf("schema takes no argument: leave out %q", args[0])}
+		}
+		_, err := p.out.Write(operations.Schema)
+		return operations.Done, err //nolint:wrapcheck // it names the file
 	case "help", "-h", "-help", "--help":
 		fmt.Fprint(p.out, help)
 		return operations.Done, nil

@@ -6,19 +6,17 @@ SPDX-License-Identifier: Apache-2.0
 package operations
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/mallard-dev/mallard/crud"
 )
 
 // Lint reports operations that are valid alone, and probably a mistake after others of the file. Objects are the same if their kinds have the
-// same name; the API server is not queried for other names of a kind. The jq programs for objects of a sample's kind are tried with it.
-func (f File) Lint(ctx context.Context, samples ...*unstructured.Unstructured) []Fault {
+// same name; the API server is not queried for other names of a kind.
+func (f File) Lint() []Fault {
 	var found []Fault
 	last := map[crud.Ref]int{} // the operation that created or deleted an object last
 	once := -1                 // the first operation that is not repeatable
@@ -32,14 +30,6 @@ func (f File) Lint(ctx context.Context, samples ...*unstructured.Unstructured) [
 		}
 		if once < 0 && !op.Repeatable() {
 			once = i
-		}
-		for _, sample := range samples {
-			if op.Type != crud.TypeJQPatch || !strings.EqualFold(op.Kind, sample.GetKind()) {
-				continue
-			}
-			if err := op.TryJQ(ctx, sample); err != nil {
-				addf("%s", err)
-			}
 		}
 		ref := op.Target()
 		key := crud.Ref{Kind: strings.ToLower(ref.Kind), Namespace: ref.Namespace, Name: ref.Name}

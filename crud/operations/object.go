@@ -28,7 +28,7 @@ func (d *decoder) decodeFields(of fields, fieldTypes []fieldType) map[string]fie
 			continue
 		}
 		set[fieldTypes[i].name] = f
-		fieldTypes[i].value.decode(d, f)
+		fieldTypes[i].decode(d, f)
 	}
 	return set
 }

@@ -7,12 +7,19 @@ package operations
 
 import (
 	"bytes"
+	_ "embed"
 	"errors"
 	"io"
 	"unicode/utf8"
 
 	"github.com/mallard-dev/mallard/crud"
 )
+
+// Schema is the JSON Schema (draft 7) with which editors check and complete operation files: a document of YAML, of JSON, or a list. The parser checks
+// more than that, such as whether a jq program compiles.
+//
+//go:embed schema.json
+var Schema []byte
 
 // Limits of a file.
 const (

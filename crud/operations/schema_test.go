@@ -8,28 +8,71 @@ package operations
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"sigs.k8s.io/yaml"
+
+	"github.com/mallard-dev/mallard/crud"
 )
 
-func TestSchema_Files_AreCurrent(t *testing.T) {
-	for path, generate := range map[string]func() ([]byte, error){"schema.json": Schema, "../../docs/reference/operation-files.md": Reference} {
-		if _, err := os.Stat("../../docs/README.md"); err != nil && filepath.Ext(path) == ".md" {
-			continue // a fork may have generated documents only
+func TestSchema_SchemaAndPage_HaveEachField(t *testing.T) {
+	type object struct{ Properties map[string]json.RawMessage }
+	var schema struct {
+		Definitions struct {
+			Document struct {
+				Then struct {
+					Properties struct{ File object }
+				}
+				Else object
+			}
 		}
-		want, err := generate()
-		if err != nil {
-			t.Fatal(err)
+	}
+	if err := json.Unmarshal(Schema, &schema); err != nil {
+		t.Fatal(err)
+	}
+	document := schema.Definitions.Document
+	var preconditions object
+	if err := json.Unmarshal(document.Else.Properties["preconditions"], &preconditions); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/reference/operation-files.md")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a fork may have no documents
+		t.Fatal(err)
+	}
+	for _, of := range []struct {
+		fields []fieldType
+		in     object
+	}{{operationFields, document.Else}, {preconditionFields, preconditions}, {fileFields, document.Then.Properties.File}} {
+		if diff := cmp.Diff(slices.Sorted(slices.Values(names(of.fields))), slices.Sorted(maps.Keys(of.in.Properties))); diff != "" {
+			t.Errorf("schema.json: -parser, +schema:\n%s", diff)
 		}
-		got, err := os.ReadFile(path)
-		if diff := cmp.Diff(string(want), string(got)); err != nil || diff != "" {
-			t.Errorf("%s: run make generate: %v\n%s", path, err, diff)
+		for _, f := range of.fields {
+			if f.name == typeField || f.name == specField {
+				continue // the table of operations has them
+			}
+			rows := regexp.MustCompile("(?m)^\\| `"+f.name+"` \\|.*$").FindAllString(string(page), -1)
+			if len(page) > 0 && len(rows) != 1 {
+				t.Errorf("the page has %d rows of %s, want one", len(rows), f.name)
+			}
+			for _, alias := range f.aliases {
+				if len(rows) == 1 && !strings.Contains(rows[0], "`"+alias+"`") {
+					t.Errorf("the row of %s lacks %s", f.name, alias)
+				}
+			}
+		}
+	}
+	for name, of := range typeNames {
+		if len(page) > 0 && !regexp.MustCompile("(?m)^\\| `"+string(of)+"`.*\\|").Match(page) || len(page) > 0 && !strings.Contains(string(page), "`"+name+"`") {
+			t.Errorf("the page has no operation %s with the name %s", of, name)
 		}
 	}
 }
@@ -42,11 +85,7 @@ type agreement struct {
 
 func newAgreement(t *testing.T) agreement {
 	t.Helper()
-	content, err := os.ReadFile("schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(content))
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,20 +159,36 @@ func TestSchema_Samples_AgreeWithTheParser(t *testing.T) {
 	}
 }
 
+// examples are values of fields, and unset ones that mean the same as no field.
+var examples = map[string][]any{
+	"apiVersion": {"a", ""}, "kind": {"a", ""}, "namespace": {"a", ""}, "name": {"a", ""}, "ownedBy": {"a", ""},
+	"spec": {nil}, "statusPatch": {true, false}, "subresource": {"status", ""}, "preconditions": {map[string]any{"uid": "a"}, map[string]any{}},
+	"ignoreMissing": {true, false}, "ignoreMissingPaths": {true, false}, "ignoreUnknownKind": {true, false}, "applyOnHookError": {true, false},
+	"strategy": {"merge"}, "onTerminating": {"requeue"}, "onImmutable": {"fail"}, "gracePeriodSeconds": {0}, "wait": {"1s", "0s"},
+}
+
+// specs are examples of spec.
+var specs = map[crud.Type]any{
+	crud.TypeCreateOrUpdate: example, crud.TypeCreate: example, crud.TypeCreateIfNotExists: example,
+	crud.TypeJQPatch: ".", crud.TypeJSONPatch: []any{}, crud.TypeMergePatch: map[string]any{},
+}
+
+var example = map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a"}}
+
 func TestSchema_EachFieldOfEachType_AgreesWithTheParser(t *testing.T) {
 	a := newAgreement(t)
 	accepted, rejected := 0, 0
 	for name, of := range typeNames {
 		minimal := map[string]any{"operation": name, "kind": "ConfigMap", "name": "a"}
-		if spec := specs[of]; spec.schema != nil {
-			minimal["spec"] = spec.example
+		if spec := specs[of]; spec != nil {
+			minimal["spec"] = spec
 		}
 		for _, one := range operationFields {
 			if _, ok := minimal[one.name]; ok || one.name == typeField {
 				continue
 			}
 			for _, name := range names([]fieldType{one}) {
-				for _, value := range []any{one.value.example, one.value.unset, 1, []string{"a"}, "nothing such", map[string]any{"a": 1}} {
+				for _, value := range append([]any{nil, 1, []string{"a"}, "nothing such", map[string]any{"a": 1}}, examples[one.name]...) {
 					operation := maps.Clone(minimal)
 					operation[name] = value
 					encoded, err := json.Marshal(operation)
