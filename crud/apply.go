@@ -52,7 +52,7 @@ func (c *call) apply(ctx context.Context, live, desired *unstructured.Unstructur
 		case err != nil:
 			return nil, fmt.Errorf("applying the object: %w", err)
 		default:
-			c.received(applied)
+			c.result.Object = applied
 			return applied, nil
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
@@ -49,10 +48,6 @@ type Options struct {
 	// Backoff is between the attempts of an operation, of which there are at most Steps, and at most 8 after an error that is no conflict.
 	// DefaultBackoff by default.
 	Backoff wait.Backoff
-	// Cached returns an object from a cache of the caller, such as that of an informer, or nil if the cache lacks it. With it, CreateOrUpdate sends
-	// no request for an object that is as desired. It must return all fields of the object in the version of the resource, except that
-	// managedFields may be missing. The object is not changed. A dry run, and an operation with preconditions, do not use the cache.
-	Cached func(resource schema.GroupVersionResource, name types.NamespacedName) Object
 	// DryRun makes the API server execute every request except for storing the result.
 	DryRun bool
 	// ConfidentialKinds are treated as Secret is: no value of their objects is in an error, a warning, a diff or a span.
@@ -68,7 +63,6 @@ type Client struct {
 	// that the API server sets by default are in no desired state, so that a comparison alone would find a difference each time.
 	settled *lru.Cache
 	fights  *fights
-	known   *known // of objects, with Options.Cached
 }
 
 // New returns a client for the API server of a configuration. Warnings of the API server are in the results.
@@ -102,7 +96,7 @@ func NewForClients(client dynamic.Interface, discoverer discovery.DiscoveryInter
 	}
 	return &Client{
 		dynamic: client, kinds: &kinds{discovery: discoverer}, options: options, settled: lru.New(settledObjects),
-		fights: &fights{writes: lru.New(settledObjects)}, known: &known{states: lru.New(settledObjects)},
+		fights: &fights{writes: lru.New(settledObjects)},
 	}, nil
 }
 

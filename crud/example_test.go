@@ -15,9 +15,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/mallard-dev/mallard/crud"
@@ -38,31 +35,6 @@ func ExampleClient_Run() {
 		log.Fatal(err)
 	}
 	log.Print(result.Outcome) // Created, Updated or Unchanged
-}
-
-//nolint:testableexamples // it needs a cluster
-func ExampleNew_cached() {
-	var (
-		config *rest.Config                // of the cluster
-		lister corelisters.ConfigMapLister // of an informer whose cache is filled
-	)
-	client, err := crud.New(config, crud.Options{
-		FieldManager: "example",
-		Cached: func(resource schema.GroupVersionResource, name types.NamespacedName) crud.Object {
-			if resource != corev1.SchemeGroupVersion.WithResource("configmaps") {
-				return nil // there is no cache of these
-			}
-			configMap, err := lister.ConfigMaps(name.Namespace).Get(name.Name)
-			if err != nil {
-				return nil // it is not in the cache
-			}
-			return configMap
-		},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	_ = client // CreateOrUpdate sends no request for a ConfigMap that is as desired
 }
 
 func ExampleCreateOrUpdate() {

@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // Preflight reports which of the operations cannot succeed as the cluster is, and changes nothing. Mistakes, kinds and permissions are reported
@@ -77,12 +76,18 @@ type foresight struct {
 	isForFirst bool
 }
 
+// objectKey identifies an object.
+type objectKey struct {
+	schema.GroupResource
+	namespace, name string
+}
+
 // preflight is the client for dry runs, and what the operations so far change.
 type preflight struct {
 	Client
 	plan     *Plan // nil without one
 	foreseen []foresight
-	touched  map[knownKey]bool
+	touched  map[objectKey]bool
 	effects  effects
 	allowed  map[authorizationv1.ResourceAttributes]error
 	// isAbsent reports that the last object of a creation did not exist, so that the next one probably does not, either.
@@ -90,7 +95,7 @@ type preflight struct {
 }
 
 func newPreflight(c *Client) *preflight {
-	p := &preflight{Client: *c, touched: map[knownKey]bool{}, allowed: map[authorizationv1.ResourceAttributes]error{}}
+	p := &preflight{Client: *c, touched: map[objectKey]bool{}, allowed: map[authorizationv1.ResourceAttributes]error{}}
 	p.options.DryRun = true
 	return p
 }
@@ -111,8 +116,8 @@ func (p *preflight) check(ctx context.Context, op Operation) (dependent bool, de
 	case err != nil:
 		return false, nil, call.failed(ctx, err)
 	}
-	key := knownKey{call.kind.gvr().GroupResource(), call.name()}
-	dependent = p.touched[key] || p.touched[knownKey{schema.GroupResource{Resource: "namespaces"}, types.NamespacedName{Name: call.op.Namespace}}]
+	key := objectKey{call.kind.gvr().GroupResource(), call.op.Namespace, call.op.Name}
+	dependent = p.touched[key] || p.touched[objectKey{GroupResource: schema.GroupResource{Resource: "namespaces"}, name: call.op.Namespace}]
 	p.touched[key] = true
 	for i, verb := range op.verbs() {
 		err := p.authorize(ctx, call, verb)

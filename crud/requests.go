@@ -29,7 +29,7 @@ func (c *call) get(ctx context.Context) (*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, fmt.Errorf("getting the object: %w", err)
 	}
-	c.received(live)
+	c.result.Object = live
 	return live, nil
 }
 
@@ -45,7 +45,7 @@ func (c *call) post(ctx context.Context, object *unstructured.Unstructured) (*un
 	if err != nil {
 		return nil, fmt.Errorf("creating the object: %w", err)
 	}
-	c.received(created)
+	c.result.Object = created
 	return created, nil
 }
 
@@ -62,7 +62,7 @@ func (c *call) patch(ctx context.Context, kind types.PatchType, patch []byte) (*
 	if err != nil {
 		return nil, fmt.Errorf("patching the object: %w", err)
 	}
-	c.received(patched)
+	c.result.Object = patched
 	return patched, nil
 }
 
@@ -110,7 +110,7 @@ func (c *call) delete(ctx context.Context, policy metav1.DeletionPropagation, pr
 		err = fmt.Errorf("deleting the object: %w", err)
 	}
 	if err == nil || ClassOf(err) == Uncertain {
-		c.deleted(*preconditions.UID)
+		c.result.Deleted = *preconditions.UID
 	}
 	return err
 }

@@ -47,7 +47,7 @@ func (o Outcome) Succeeded() bool { return o != "" && o != Failed && o != NotRun
 // Result holds the outcome and the costs of an operation.
 type Result struct {
 	Outcome Outcome
-	// Object is the state after the operation, as the API server returned it last, or as Options.Cached did. It is nil after a deletion and if
+	// Object is the state after the operation, as the API server returned it last. It is nil after a deletion and if
 	// nothing was read. Results of RunPlan have its identity only.
 	Object *unstructured.Unstructured
 	// Deleted is the UID of the object whose deletion the operation requested, unless the API server rejected that.

@@ -69,7 +69,7 @@ func (c *call) upsert(ctx context.Context, desired *unstructured.Unstructured) e
 			return err
 		}
 	}
-	live, err := c.read(ctx)
+	live, err := c.get(ctx)
 	switch {
 	case ClassOf(err) == NotFound && !c.hasPreconditions():
 		if err := c.checkOwner(desired); err != nil {
