@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -241,3 +242,16 @@ func names[T any](values []T, name func(T) string) []string {
 }
 
 func list(names []string) string { return strings.Join(names, ", ") }
+
+// Resource returns the resource with which the API server serves the kind of a reference; it finds the kind as operations do. The name may be empty.
+func (c *Client) Resource(ref Ref) (*meta.RESTMapping, error) {
+	found, err := c.kinds.find(ref, anyKind)
+	if err != nil {
+		return nil, err
+	}
+	mapping := &meta.RESTMapping{Resource: found.gvr(), GroupVersionKind: found.GroupVersionKind, Scope: meta.RESTScopeRoot}
+	if found.namespaced {
+		mapping.Scope = meta.RESTScopeNamespace
+	}
+	return mapping, nil
+}
