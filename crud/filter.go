@@ -184,10 +184,7 @@ func (c *call) writeChange(ctx context.Context, live *unstructured.Unstructured)
 		return nil, c.unchanged(byDiff)
 	}
 	if c.op.ID != "" && !c.hasFixedPoint(ctx, after) {
-		if after, err = c.marked(live, after); err != nil {
-			return nil, err
-		}
-		patch = mergePatch(before, after, true)
+		patch = mergePatch(before, c.marked(live, after), true)
 	}
 	if err := c.checkChangedFields(patch); err != nil {
 		return nil, err

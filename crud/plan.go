@@ -72,9 +72,9 @@ func (c *Client) runPlan(ctx context.Context, plan Plan) ([]Result, error) {
 		}
 	}
 	var operations []Operation
-	if err := guarded("the plan", func() (err error) {
-		operations, err = plan.identified()
-		return err
+	if err := guarded("the plan", func() error {
+		operations = plan.identified()
+		return nil
 	}); err != nil {
 		return results, err
 	}

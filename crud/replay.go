@@ -24,7 +24,7 @@ const (
 	idLabel = "crud.mallard.dev/operation"
 	// idAnnotation is the annotation with the ids of the last operations that patched an object, oldest first.
 	idAnnotation = "crud.mallard.dev/operations"
-	// keptIDs is the number of ids in the annotation. An operation whose id it has lost would be executed again.
+	// keptIDs is the number of ids in the annotation, unless a task has more. An operation whose id it has lost would be executed again.
 	keptIDs = 64
 	// taskLength is the length of the part of an id that all operations of a plan have.
 	taskLength = 8
@@ -35,36 +35,21 @@ const (
 )
 
 // identified returns the operations of the plan. With a task, each that must not be executed twice has an id.
-func (p Plan) identified() ([]Operation, error) {
+func (p Plan) identified() []Operation {
 	if p.Task == "" {
-		return p.Operations, nil
+		return p.Operations
 	}
 	operations := slices.Clone(p.Operations)
-	patches := map[string]int{}
 	task := digest([]byte(p.Task))[:taskLength]
 	for i, op := range operations {
 		if op.ID != "" || !op.needsID() {
 			continue
 		}
-		id, err := op.identify(p.Task, i)
-		if err != nil {
-			continue // Run reports why the object cannot be encoded
-		}
-		operations[i].ID, operations[i].task = task+id[taskLength:], task
-		if op.Type == TypeCreate || op.Type == TypeJQPatch {
-			continue // stored with the object, and known to be needed when the program runs only
-		}
-		target := fmt.Sprintf("%s %T", op.Ref, op.sample)
-		if patches[target]++; patches[target] > keptIDs {
-			return nil, numbered(i, op.exceeds())
+		if id, err := op.identify(p.Task, i); err == nil { // otherwise, Run reports why the object cannot be encoded
+			operations[i].ID, operations[i].task = task+id[taskLength:], task
 		}
 	}
-	return operations, nil
-}
-
-// exceeds is the error of the first patch that would make the object forget another one of the same task.
-func (o Operation) exceeds() error {
-	return Malformed.errorf("%s: at most %d patches of one object that are not repeatable fit into a plan with a task", o, keptIDs)
+	return operations
 }
 
 // needsID reports whether the operation may have another effect if it is executed twice, and can have an id. For filters that is known when they
@@ -140,34 +125,29 @@ func ids(object *unstructured.Unstructured) []string {
 }
 
 // withID returns the annotation with the id of the operation. It forgets the oldest ones, but none of the same task.
-func (c *call) withID(live *unstructured.Unstructured) (string, error) {
+func (c *call) withID(live *unstructured.Unstructured) string {
 	all := append(ids(live), c.op.ID)
-	if len(all) > keptIDs && c.op.task != "" && strings.HasPrefix(all[0], c.op.task) {
-		return "", c.op.exceeds()
+	for len(all) > keptIDs && (c.op.task == "" || !strings.HasPrefix(all[0], c.op.task)) {
+		all = all[1:]
 	}
-	return strings.Join(all[max(0, len(all)-keptIDs):], " "), nil
+	return strings.Join(all, " ")
 }
 
 // marked returns the result of a filter with the id of the operation.
-func (c *call) marked(live *unstructured.Unstructured, after map[string]any) (map[string]any, error) {
+func (c *call) marked(live *unstructured.Unstructured, after map[string]any) map[string]any {
 	object := (&unstructured.Unstructured{Object: after}).DeepCopy()
 	annotations := object.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	var err error
-	annotations[idAnnotation], err = c.withID(live)
+	annotations[idAnnotation] = c.withID(live)
 	object.SetAnnotations(annotations)
-	return object.Object, err
+	return object.Object
 }
 
 // marking returns the operation of a JSON patch that writes the id, for the document after the others.
 func (c *call) marking(live *unstructured.Unstructured, document []byte) (jsonpatch.Patch, error) {
-	all, err := c.withID(live)
-	if err != nil {
-		return nil, err
-	}
-	path, value := "/metadata/annotations/"+strings.ReplaceAll(idAnnotation, "/", "~1"), any(all)
+	path, value := "/metadata/annotations/"+strings.ReplaceAll(idAnnotation, "/", "~1"), any(c.withID(live))
 	after := &unstructured.Unstructured{}
 	if err := after.UnmarshalJSON(document); err != nil {
 		return nil, fmt.Errorf("decoding the object after the JSON patch: %w", err)
