@@ -21,6 +21,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	knativewebhook "knative.dev/pkg/webhook"
+
 	"github.com/mallard-dev/mallard/crud/hook"
 	"github.com/mallard-dev/mallard/crud/hook/webhook"
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
@@ -33,11 +35,12 @@ const configurationName = "hooks.knative-samples"
 func (s *scene) serve(all ...*hook.Hook) {
 	s.Helper()
 	port := freePort(s)
-	settings := webhook.Settings{Name: "hooks", Port: uint16(port), SecretName: "hooks-certs", GracePeriod: 100 * time.Millisecond} //nolint:gosec // a port
+	settings := webhook.Settings{Name: "hooks", Port: uint16(port), SecretName: "hooks-certs"} //nolint:gosec // a port
 	ctx, constructors, err := webhook.Constructors(context.Background(), s.quick(), settings, all...)
 	if err != nil {
 		s.Fatal(err)
 	}
+	knativewebhook.GetOptions(ctx).GracePeriod = 100 * time.Millisecond
 	manifest, err := os.ReadFile("../../docs/reference/hooks/admission.yaml")
 	if err != nil {
 		s.Fatal(err)
