@@ -8,6 +8,7 @@ package certificates
 import (
 	"context"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -137,9 +138,23 @@ func (c *certificates) reconcile(ctx context.Context, secret *corev1.Secret) (ag
 	secret = secret.DeepCopy()
 	secret.Data = next.data
 	if _, err := c.client.CoreV1().Secrets(c.key.Namespace).Update(ctx, secret, metav1.UpdateOptions{}); err != nil {
-		return 0, fmt.Errorf("writing the Secret of the certificate: %w", err)
+		return 0, fmt.Errorf("writing the Secret of the certificate: %w", withoutText(err))
 	}
 	return 0, nil
+}
+
+// withoutText returns an answer of the API server without its message and details, which may quote the key, for example by an admission policy.
+func withoutText(err error) error {
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return err
+	}
+	status := metav1.Status{Status: metav1.StatusFailure, Code: answer.Status().Code, Reason: answer.Status().Reason}
+	status.Message = fmt.Sprintf("the API server answers %d %s", status.Code, status.Reason)
+	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
+		status.Details = &metav1.StatusDetails{RetryAfterSeconds: int32(seconds)} //nolint:gosec // it was one
+	}
+	return &apierrors.StatusError{ErrStatus: status}
 }
 
 // ready returns an error until the serving certificate is valid and its CA is in every webhook configuration and CRD: before, the API server would fail

@@ -7,19 +7,30 @@ package certificates
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"go.opentelemetry.io/otel"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes/fake"
+	clientgotesting "k8s.io/client-go/testing"
 
 	crdinformer "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition"
 	_ "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition/fake"
@@ -32,6 +43,7 @@ import (
 	"knative.dev/pkg/controller"
 	secretinformer "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret"
 	_ "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret/fake"
+	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 	"knative.dev/pkg/system"
@@ -213,6 +225,49 @@ func TestReconcile_Secret_IsWrittenByTheLeaderOnly(t *testing.T) {
 	}
 	if err := c.Reconcile(ctx, c.key.String()); err != nil || len(secretOf(ctx, t).Data[nextCert]) == 0 {
 		t.Errorf("leading: got error %v, and the Secret has no next certificate", err)
+	}
+}
+
+// A ValidatingAdmissionPolicy may quote the object in its message, and any answer in its causes.
+func TestReconcile_AnswerQuotesTheKey_IsInNoErrorAndNoLog(t *testing.T) {
+	const key = "PRIVATE KEY"
+	secrets := schema.GroupResource{Resource: "secrets"}
+	for name, tc := range map[string]struct {
+		answer error
+		is     func(error) bool
+	}{
+		"policy":   {apierrors.NewForbidden(secrets, "certs", errors.New(key)), apierrors.IsForbidden},
+		"conflict": {apierrors.NewConflict(secrets, "certs", errors.New(key)), apierrors.IsConflict},
+		"invalid": {
+			apierrors.NewInvalid(schema.GroupKind{Kind: "Secret"}, "certs", field.ErrorList{field.Invalid(field.NewPath("data"), key, key)}), apierrors.IsInvalid,
+		},
+		"wait": {&apierrors.StatusError{ErrStatus: metav1.Status{
+			Code: 429, Reason: metav1.StatusReasonTooManyRequests, Message: key, Details: &metav1.StatusDetails{Name: key, RetryAfterSeconds: 7},
+		}}, func(err error) bool { seconds, ok := apierrors.SuggestsClientDelay(err); return ok && seconds == 7 }},
+		"connection": {syscall.ECONNREFUSED, func(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			core, logs := observer.New(zap.DebugLevel)
+			ctx, w := logging.WithLogger(newContext(t), zap.New(core).Sugar()), newWorld(t)
+			w.secret.Data = nil
+			w.cached(ctx, t)
+			client := kubeclient.Get(ctx).(*fake.Clientset)
+			if _, err := client.CoreV1().Secrets(system.Namespace()).Create(ctx, w.secret, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			client.PrependReactor("update", "secrets", func(clientgotesting.Action) (bool, runtime.Object, error) { return true, nil, tc.answer })
+			c := NewController(ctx, nil).Reconciler.(*certificates)
+			if err := c.Promote(reconciler.UniversalBucket(), func(reconciler.Bucket, types.NamespacedName) {}); err != nil {
+				t.Fatal(err)
+			}
+			err := c.Reconcile(ctx, c.key.String())
+			if err == nil || !tc.is(err) || strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, errors.Unwrap(err)), key) {
+				t.Errorf("error: %+v", err)
+			}
+			if text := fmt.Sprint(logs.All()); strings.Contains(text, key) {
+				t.Errorf("log: %s", text)
+			}
+		})
 	}
 }
 
