@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
 
@@ -30,6 +31,9 @@ import (
 
 // firstListLimit is the time for which Get waits for the first list of a resource, so that a restart changes no status.
 const firstListLimit = 2 * time.Second
+
+// sharedFor is the time for which the informers share an answer of discovery. Any user can refer to any number of kinds that are not served.
+const sharedFor = 3 * time.Second
 
 // errNotSynced is returned if the first list of a resource takes longer. The reconciliation is repeated with back-off.
 var errNotSynced = errors.New("the first list has not completed yet")
@@ -45,6 +49,11 @@ type factory struct {
 
 	mu      sync.Mutex
 	entries map[schema.GroupVersionResource]*entry
+
+	discovery  sync.Mutex
+	discovered time.Time
+	lists      []*metav1.APIResourceList
+	failed     error
 }
 
 // entry is the informer of a resource. The mu of its factory guards err.
@@ -100,32 +109,38 @@ func (f *factory) get(gvr schema.GroupVersionResource) (*entry, error) {
 	return e, e.err
 }
 
-// start runs the informer of a resource until the process ends.
+// start runs the informer of a resource until the process ends. Discovery is asked first, and again after a refusal: the API server checks permissions
+// before it looks for the resource, and a list of what is not served would be repeated as long as the process runs.
 func (f *factory) start(gvr schema.GroupVersionResource) *entry {
-	e, resource := &entry{started: time.Now()}, gvr // only the reflector uses resource
+	e, none := &entry{started: time.Now()}, schema.GroupVersionResource{}
+	resource := none // only the reflector uses it
 	inner := cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			list, err := f.resource(resource).List(ctx, options)
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (list runtime.Object, err error) {
+			if resource == none {
+				resource = f.served(gvr)
+			}
+			if err = apierrors.NewNotFound(gvr.GroupResource(), ""); resource != none {
+				list, err = f.resource(resource).List(ctx, options)
+			}
 			if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
-				// The API server checks permissions before it looks for the resource.
-				switch served, ok := f.served(gvr); {
-				case !ok:
-					err = apierrors.NewNotFound(gvr.GroupResource(), "")
-				case served != resource:
-					resource = served
-					list, err = f.resource(resource).List(ctx, options)
-				}
+				resource = none
 			}
 			f.mu.Lock()
 			defer f.mu.Unlock()
+			if reason := apierrors.ReasonForError(err); reason != apierrors.ReasonForError(e.err) && reason != metav1.StatusReasonUnknown {
+				f.process.logger().Warnw("Reading the objects of a duck type failed", "error", err)
+			}
 			e.err = err
 			return list, err //nolint:wrapcheck // the reflector distinguishes errors by their type
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			if resource == none {
+				return nil, apierrors.NewNotFound(gvr.GroupResource(), "") // the reflector lists then
+			}
 			return f.resource(resource).Watch(ctx, options) //nolint:wrapcheck // the same
 		},
 	}, f.typed.Client), &unstructured.Unstructured{}, f.typed.ResyncPeriod, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-	e.err = errors.Join(inner.SetTransform(f.toDuckType), inner.SetWatchErrorHandlerWithContext(f.onWatchError))
+	e.err = errors.Join(inner.SetTransform(f.toDuckType), inner.SetWatchErrorHandlerWithContext(onWatchError))
 	e.informer = f.process.wrap(gvr.Resource, inner)
 	e.informer.resource = gvr
 	f.process.informers.add(e.informer)
@@ -134,14 +149,12 @@ func (f *factory) start(gvr schema.GroupVersionResource) *entry {
 	return e
 }
 
-// onWatchError keeps the answer that a kind is not served, or must not be read, from the level ERROR: reconcilers get it, and the user whose object
-// refers to the kind.
-func (f *factory) onWatchError(ctx context.Context, r *cache.Reflector, err error) {
-	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
-		f.process.logger().Warnw("Reading the objects of a duck type failed", "error", err)
-		return
+// onWatchError keeps answers of the API server from the level ERROR, which each user can cause: reconcilers get them, and the user whose object refers
+// to the kind.
+func onWatchError(ctx context.Context, r *cache.Reflector, err error) {
+	if apierrors.ReasonForError(err) == metav1.StatusReasonUnknown {
+		cache.DefaultWatchErrorHandler(ctx, r, err)
 	}
-	cache.DefaultWatchErrorHandler(ctx, r, err)
 }
 
 // resource returns the client of a resource, in the namespace of the process if it has one. Upstream's informers read all namespaces.
@@ -164,23 +177,32 @@ func (f *factory) toDuckType(object any) (any, error) {
 	return typed, nil
 }
 
-// served returns the resource that the API server serves for one whose name was guessed from a kind: the plural of a kind may be any word. It returns
-// false if the API server serves none.
-func (f *factory) served(guessed schema.GroupVersionResource) (served schema.GroupVersionResource, ok bool) {
+// served returns the resource that the API server serves for one whose name was guessed from a kind, or none: the plural of a kind may be any word.
+func (f *factory) served(guessed schema.GroupVersionResource) (served schema.GroupVersionResource) {
+	f.discovery.Lock()
+	defer f.discovery.Unlock()
+	if time.Since(f.discovered) > sharedFor {
+		_, f.lists, f.failed = kubeclient.Get(f.ctx).Discovery().ServerGroupsAndResources()
+		f.discovered = time.Now()
+	}
 	gv := guessed.GroupVersion()
-	list, err := kubeclient.Get(f.ctx).Discovery().ServerResourcesForGroupVersion(gv.String())
-	if err != nil {
-		f.process.logger().Debugw("Reading the resources of a group failed", "group", gv.String(), "error", err)
-		return guessed, !apierrors.IsNotFound(err)
-	}
-	for _, resource := range list.APIResources {
-		if resource.Name == guessed.Resource {
-			return guessed, true
+	for _, list := range f.lists {
+		if list.GroupVersion != gv.String() {
+			continue
 		}
-		// A subresource such as gateways/status has the kind of its resource.
-		if guess, _ := meta.UnsafeGuessKindToResource(gv.WithKind(resource.Kind)); guess == guessed && !strings.Contains(resource.Name, "/") {
-			served, ok = gv.WithResource(resource.Name), true
+		for _, resource := range list.APIResources {
+			if resource.Name == guessed.Resource {
+				return guessed
+			}
+			// A subresource such as gateways/status has the kind of its resource.
+			if guess, _ := meta.UnsafeGuessKindToResource(gv.WithKind(resource.Kind)); guess == guessed && !strings.Contains(resource.Name, "/") {
+				served = gv.WithResource(resource.Name)
+			}
 		}
 	}
-	return served, ok
+	groups, partly := discovery.GroupDiscoveryFailedErrorGroups(f.failed)
+	if _, failed := groups[gv]; served.Empty() && (failed || f.failed != nil && !partly) {
+		return guessed
+	}
+	return served
 }

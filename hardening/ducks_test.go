@@ -8,19 +8,25 @@ package hardening
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strconv"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
 	discoveryfake "k8s.io/client-go/discovery/fake"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	clientgotesting "k8s.io/client-go/testing"
@@ -47,6 +53,17 @@ func object(kind, name string, address any) *unstructured.Unstructured {
 	}}
 }
 
+// invented returns one of 200 kinds that no API server serves, in 100 groups.
+func invented(n int) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: fmt.Sprintf("invented%d.example.com", n%100), Version: "v1", Resource: "inventeds" + strconv.Itoa(n/100)}
+}
+
+// clientsOf returns the clients of the factories.
+func clientsOf(upstream, hardened duck.InformerFactory) (*dynamicfake.FakeDynamicClient, *discoveryfake.FakeDiscovery) {
+	return upstream.(*duck.CachedInformerFactory).Delegate.(*duck.TypedInformerFactory).Client.(*dynamicfake.FakeDynamicClient),
+		fakekubeclient.Get(hardened.(*factory).ctx).Discovery().(*discoveryfake.FakeDiscovery)
+}
+
 // newDucks returns a factory, upstream's and ours, over these objects.
 func newDucks(t *testing.T, objects ...*unstructured.Unstructured) (upstream, hardened duck.InformerFactory) {
 	t.Helper()
@@ -55,9 +72,11 @@ func newDucks(t *testing.T, objects ...*unstructured.Unstructured) (upstream, ha
 	kube.Discovery().(*discoveryfake.FakeDiscovery).Resources = []*metav1.APIResourceList{{GroupVersion: "net.example.com/v1", APIResources: []metav1.APIResource{
 		{Name: "topics", Kind: "Topic"}, {Name: "gateways", Kind: "Gateway"}, {Name: "gateways/status", Kind: "Gateway"},
 	}}}
-	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
-		topics: "TopicList", gateways: "GatewayList", gatewaies: "GatewayList", topics.GroupVersion().WithResource("inventeds"): "InventedList",
-	})
+	kinds := map[schema.GroupVersionResource]string{topics: "TopicList", gateways: "GatewayList", gatewaies: "GatewayList"}
+	for n := range 200 {
+		kinds[invented(n)] = "InventedList"
+	}
+	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds)
 	client.PrependReactor("*", "gatewaies", func(clientgotesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewNotFound(gatewaies.GroupResource(), "")
 	})
@@ -110,7 +129,7 @@ func TestDucks_FirstListIsUnderWay_GetWaitsForAMoment(t *testing.T) {
 	}
 	release := make(chan struct{})
 	defer close(release)
-	client := upstream.(*duck.CachedInformerFactory).Delegate.(*duck.TypedInformerFactory).Client.(*dynamicfake.FakeDynamicClient)
+	client, _ := clientsOf(upstream, hardened)
 	client.PrependReactor("list", "gateways", func(clientgotesting.Action) (bool, runtime.Object, error) {
 		<-release
 		return false, nil, nil
@@ -142,26 +161,97 @@ func TestDucks_IrregularPlural_IsFound(t *testing.T) {
 
 // An API server checks permissions before it looks for the resource.
 func TestDucks_NotAuthorizedToListTheGuess_DiscoveryDecides(t *testing.T) {
-	for kind, known := range map[string]bool{"Gateway": true, "Topic": true, "Invented": false} {
-		t.Run(kind, func(t *testing.T) {
-			upstream, hardened := newDucks(t, object("Gateway", "main", map[string]any{"url": "http://main.example.com"}))
-			client := upstream.(*duck.CachedInformerFactory).Delegate.(*duck.TypedInformerFactory).Client.(*dynamicfake.FakeDynamicClient)
-			guess, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Group: "net.example.com", Version: "v1", Kind: kind})
-			client.PrependReactor("list", guess.Resource, func(clientgotesting.Action) (bool, runtime.Object, error) {
-				return true, nil, apierrors.NewForbidden(guess.GroupResource(), "", nil)
-			})
-			if kind == "Gateway" {
-				await(t, hardened, guess)
-				return
+	upstream, hardened := newDucks(t, object("Gateway", "main", map[string]any{"url": "http://main.example.com"}))
+	client, _ := clientsOf(upstream, hardened)
+	for _, refused := range []schema.GroupVersionResource{gatewaies, topics} {
+		client.PrependReactor("list", refused.Resource, func(clientgotesting.Action) (bool, runtime.Object, error) {
+			return true, nil, apierrors.NewForbidden(refused.GroupResource(), "", nil)
+		})
+	}
+	await(t, hardened, gatewaies)
+	for resource, is := range map[schema.GroupVersionResource]func(error) bool{topics: apierrors.IsForbidden, invented(0): apierrors.IsNotFound} {
+		if _, _, err := hardened.Get(t.Context(), resource); !is(err) {
+			t.Errorf("Get() of %s = %v", resource.Resource, err)
+		}
+	}
+}
+
+func TestDucks_InventedKinds_CostFewRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		upstream, hardened := newDucks(t)
+		dynamic, discovery := clientsOf(upstream, hardened)
+		started := time.Now()
+		for n := range 200 {
+			if _, _, err := hardened.Get(t.Context(), invented(n)); !apierrors.IsNotFound(err) {
+				t.Fatal(err)
 			}
-			var err error
-			for err == nil || errors.Is(err, errNotSynced) {
-				_, _, err = hardened.Get(t.Context(), guess)
-				time.Sleep(time.Millisecond)
+		}
+		for _, period := range []time.Duration{10 * time.Second, 5 * time.Minute} {
+			time.Sleep(period)
+			lists, requests := len(dynamic.Actions()), len(discovery.Actions())
+			if limit := int(4 * time.Since(started).Seconds()); lists > 0 || requests > limit {
+				t.Errorf("200 kinds have cost %d lists and %d other requests in %v, want none and at most %d", lists, requests, time.Since(started), limit)
 			}
-			if apierrors.IsForbidden(err) != known || apierrors.IsNotFound(err) == known {
-				t.Errorf("Get() = %v", err)
+		}
+	})
+}
+
+// deleteTopics ends a watch of topics and serves them no more. It returns how often they were listed since.
+func deleteTopics(t *testing.T, upstream, hardened, used duck.InformerFactory) (lists func() int) {
+	t.Helper()
+	client, discovery := clientsOf(upstream, hardened)
+	watcher := watch.NewRaceFreeFake()
+	client.PrependWatchReactor("topics", clientgotesting.DefaultWatchReactor(watcher, nil))
+	await(t, used, topics)
+	client.PrependReactor("list", "topics", func(clientgotesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewNotFound(topics.GroupResource(), "")
+	})
+	discovery.Resources = nil
+	time.Sleep(sharedFor)
+	client.ClearActions()
+	watcher.Stop()
+	return func() int {
+		return len(slices.DeleteFunc(client.Actions(), func(a clientgotesting.Action) bool { return a.GetVerb() != "list" }))
+	}
+}
+
+func TestDucks_ResourceIsDeleted_IsListedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		upstream, hardened := newDucks(t)
+		lists := deleteTopics(t, upstream, hardened, hardened)
+		time.Sleep(10 * time.Minute)
+		if got := lists(); got != 1 {
+			t.Errorf("it was listed %d times", got)
+		}
+		_, discovery := clientsOf(upstream, hardened)
+		discovery.Resources = []*metav1.APIResourceList{{GroupVersion: "net.example.com/v1", APIResources: []metav1.APIResource{{Name: "topics", Kind: "Topic"}}}}
+		time.Sleep(time.Minute + sharedFor)
+		if got := lists(); got != 2 {
+			t.Errorf("after it is served again, it was listed %d times", got)
+		}
+	})
+}
+
+// A user chooses the kind, and so the error.
+func TestDucks_AnswerOfTheAPIServer_IsOneWarning(t *testing.T) {
+	for _, answer := range []*apierrors.StatusError{
+		apierrors.NewNotFound(topics.GroupResource(), ""), apierrors.NewForbidden(topics.GroupResource(), "", nil),
+		apierrors.NewMethodNotSupported(topics.GroupResource(), "list"), apierrors.NewInternalError(errors.New("the conversion failed")),
+		apierrors.NewServiceUnavailable("no endpoint"), apierrors.NewBadRequest("no version"),
+		apierrors.NewGenericServerResponse(http.StatusNotAcceptable, "list", topics.GroupResource(), "", "", 0, true),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			upstream, hardened := newDucks(t)
+			client, _ := clientsOf(upstream, hardened)
+			client.PrependReactor("list", "topics", func(clientgotesting.Action) (bool, runtime.Object, error) { return true, nil, answer })
+			core, logs := observer.New(zap.DebugLevel)
+			hardened.(*factory).process.log.Store(zap.New(core).Sugar())
+			_, _, _ = hardened.Get(t.Context(), topics)
+			time.Sleep(time.Minute)
+			if logs.FilterLevelExact(zap.WarnLevel).Len() != 1 || logs.Len() != 1 {
+				t.Errorf("log: %v", logs.All())
 			}
+			onWatchError(t.Context(), nil, answer) // would use the reflector if it called upstream's
 		})
 	}
 }
@@ -200,5 +290,15 @@ func TestDucks_Upstream_ObjectDoesNotFit_NothingCanBeRead(t *testing.T) {
 	case <-returned:
 		t.Error("Get has returned")
 	case <-time.After(2 * time.Second):
+	}
+}
+
+func TestDucks_Upstream_DeletedResource_IsListedIndefinitely(t *testing.T) {
+	upstream, hardened := newDucks(t)
+	lists := deleteTopics(t, upstream, hardened, upstream)
+	for deadline := time.Now().Add(time.Minute); lists() < 3; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it is not listed again")
+		}
 	}
 }
