@@ -27,7 +27,7 @@ var (
 
 func newTestBackoff() (*backOff, *clocktesting.FakeClock) {
 	clock := clocktesting.NewFakeClock(time.Now())
-	return newBackoffWithClock(clock), clock
+	return newBackoff(clock), clock
 }
 
 func TestBackoff_Failures_GrowToThirtySecondsAndEndWithASuccess(t *testing.T) {
@@ -48,7 +48,7 @@ func TestBackoff_Failures_GrowToThirtySecondsAndEndWithASuccess(t *testing.T) {
 	if want := "[1s 2s 4s 8s 16s 30s 30s]"; fmt.Sprint(delays) != want {
 		t.Errorf("delays: %v, want %s", delays, want)
 	}
-	if event, failed := b.result(one, nil); event != nil || failed || b.wait(one) > 0 || len(b.notBefore) > 0 {
+	if event, failed := b.result(one, nil); event != nil || failed || b.wait(one) > 0 || len(b.failing) > 0 {
 		t.Errorf("after a success: %v, %t", event, failed)
 	}
 }
@@ -76,24 +76,6 @@ func TestBackoff_Results_AreRepeatedAndLoggedAsTheirKind(t *testing.T) {
 				t.Errorf("result() = %v, %t, want a delay of %v, %t", event, failed, tc.delay, tc.failed)
 			}
 		})
-	}
-}
-
-func TestBackoff_ManyRejectedObjectsOfANamespace_AreTwoPerSecond(t *testing.T) {
-	b, _ := newTestBackoff()
-	rejected := apierrors.NewForbidden(configMaps, "one", errors.New("denied"))
-	var last time.Duration
-	for i := range 1000 {
-		event, _ := b.result(types.NamespacedName{Namespace: "tenant", Name: fmt.Sprint(i)}, rejected)
-		_, last = controller.IsRequeueKey(event)
-	}
-	if want := 500 * time.Second; last != want {
-		t.Errorf("the last of 1000 rejected objects is repeated after %v, want %v", last, want)
-	}
-	if event, _ := b.result(one, rejected); event == nil {
-		t.Error("no error")
-	} else if _, delay := controller.IsRequeueKey(event); delay != firstDelay {
-		t.Errorf("the only one of another namespace is repeated after %v", delay)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestOff_Names_SwitchConcernsOff(t *testing.T) {
 
 func TestOff_UnknownName_IsAnErrorWithTheValidOnes(t *testing.T) {
 	_, err := parseOff("trackers")
-	if err == nil || !strings.Contains(err.Error(), `HARDENING_OFF: there is no concern "trackers"; there are: limits, panics`) {
+	if err == nil || !strings.Contains(err.Error(), `HARDENING_OFF: there is no concern "trackers"; there are: [limits panics`) {
 		t.Errorf("error: %v", err)
 	}
 }

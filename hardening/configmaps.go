@@ -8,12 +8,10 @@ package hardening
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"log"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"time"
 
@@ -25,29 +23,22 @@ import (
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/leaderelection"
 	"knative.dev/pkg/logging"
-	"knative.dev/pkg/observability"
 	"knative.dev/pkg/observability/configmap"
 	"knative.dev/pkg/system"
 )
 
 // checkConfigMaps ends the process if a ConfigMap that sharedmain reads at the start is invalid: the errors of most parsers name neither it nor
-// the key, and durations that do not go together stop leader election only. It returns the configuration of metrics.
-func checkConfigMaps(ctx context.Context) (metrics observability.MetricsConfig) {
+// the key, and durations that do not go together stop leader election only.
+func checkConfigMaps(ctx context.Context) {
 	if os.Getenv(system.NamespaceEnvKey) == "" {
-		return metrics
+		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	for name, parse := range map[string]func(*corev1.ConfigMap) error{
-		logging.ConfigMapName():        parseLogging,
+		logging.ConfigMapName():        onlyError(logging.NewConfigFromConfigMap),
 		leaderelection.ConfigMapName(): parseLeaderElection,
-		configmap.Name(): func(cm *corev1.ConfigMap) error {
-			cfg, err := configmap.Parse(cm)
-			if err == nil {
-				metrics = cfg.Metrics
-			}
-			return err //nolint:wrapcheck // explain does
-		},
+		configmap.Name():               onlyError(configmap.Parse),
 	} {
 		cm, err := kubeclient.Get(ctx).CoreV1().ConfigMaps(system.Namespace()).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
@@ -61,7 +52,6 @@ func checkConfigMaps(ctx context.Context) (metrics observability.MetricsConfig) 
 			log.Fatal(err)
 		}
 	}
-	return metrics
 }
 
 // explain returns the error of a parser with the key: the one without which the ConfigMap is valid.
@@ -80,9 +70,11 @@ func explain(cm *corev1.ConfigMap, parse func(*corev1.ConfigMap) error) error {
 	return fmt.Errorf("ConfigMap %s/%s: %w", cm.Namespace, cm.Name, cause)
 }
 
-func parseLogging(cm *corev1.ConfigMap) error {
-	_, err := logging.NewConfigFromConfigMap(cm)
-	return err //nolint:wrapcheck // explain does
+func onlyError[T any](parse func(*corev1.ConfigMap) (T, error)) func(*corev1.ConfigMap) error {
+	return func(cm *corev1.ConfigMap) error {
+		_, err := parse(cm)
+		return err
+	}
 }
 
 func parseLeaderElection(cm *corev1.ConfigMap) error {
@@ -91,17 +83,4 @@ func parseLeaderElection(cm *corev1.ConfigMap) error {
 		return errors.New("lease-duration must be longer than renew-deadline, and that longer than 1.2 times retry-period")
 	}
 	return err //nolint:wrapcheck // explain does
-}
-
-// verbose matches the values of klog's flags v and vmodule that have a level at which client-go logs the bodies of requests.
-var verbose = regexp.MustCompile(`(^|=)([89]|[1-9]\d+)(,|$)`)
-
-// checkVerbosity returns an error if the log would contain the values of Secrets.
-func checkVerbosity(flags *flag.FlagSet) error {
-	for _, name := range []string{"v", "vmodule"} {
-		if set := flags.Lookup(name); set != nil && verbose.MatchString(set.Value.String()) {
-			return fmt.Errorf("flag --%s=%s: use levels up to 7: from 8 on, client-go logs objects, also the values of Secrets", name, set.Value)
-		}
-	}
-	return nil
 }

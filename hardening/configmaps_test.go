@@ -6,11 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package hardening
 
 import (
-	"flag"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"knative.dev/pkg/logging"
 )
 
 func TestConfigMaps_OneKeyIsInvalid_IsNamed(t *testing.T) {
@@ -19,7 +20,7 @@ func TestConfigMaps_OneKeyIsInvalid_IsNamed(t *testing.T) {
 		data  map[string]string
 		want  string
 	}{
-		"Level":    {parseLogging, map[string]string{"loglevel.controller": "chatty", "loglevel.webhook": "info"}, `loglevel.controller: "chatty": `},
+		"Level":    {onlyError(logging.NewConfigFromConfigMap), map[string]string{"loglevel.controller": "chatty", "loglevel.webhook": "info"}, `loglevel.controller: "chatty": `},
 		"Buckets":  {parseLeaderElection, map[string]string{"buckets": "11", "lease-duration": "90s"}, `buckets: "11": `},
 		"Together": {parseLeaderElection, map[string]string{"renew-deadline": "1h"}, `renew-deadline: "1h": lease-duration must be longer`},
 		"Two":      {parseLeaderElection, map[string]string{"buckets": "11", "retry-period": "soon"}, `failed to parse "retry-period"`},
@@ -36,16 +37,5 @@ func TestConfigMaps_OneKeyIsInvalid_IsNamed(t *testing.T) {
 				t.Errorf("got %v, want %s", err, tc.want)
 			}
 		})
-	}
-}
-
-func TestSecrets_LevelsAtWhichBodiesAreLogged_AreErrors(t *testing.T) {
-	for flagged, want := range map[string]bool{"v=7": false, "v=8": true, "v=10": true, "vmodule=a=2,b=9": true, "vmodule=round8=2": false} {
-		name, value, _ := strings.Cut(flagged, "=")
-		flags := flag.NewFlagSet("", flag.ContinueOnError)
-		flags.String(name, value, "")
-		if err := checkVerbosity(flags); (err != nil) != want {
-			t.Errorf("--%s: %v", flagged, err)
-		}
 	}
 }

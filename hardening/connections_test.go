@@ -33,7 +33,7 @@ func TestConnections_ClientsKeepThem_AreClosedAfterSIGTERMWithoutAFailedRequest(
 	defer server.Close()
 	var requests sync.WaitGroup
 	var sent, failed, kept, closing atomic.Int64
-	stop := make(chan struct{})
+	stop, released := make(chan struct{}), make(chan struct{})
 	for range 20 {
 		requests.Go(func() {
 			for {
@@ -41,7 +41,7 @@ func TestConnections_ClientsKeepThem_AreClosedAfterSIGTERMWithoutAFailedRequest(
 				select {
 				case <-stop:
 					return
-				case <-c.closed:
+				case <-released:
 					closed = true
 				default:
 				}
@@ -64,6 +64,11 @@ func TestConnections_ClientsKeepThem_AreClosedAfterSIGTERMWithoutAFailedRequest(
 		})
 	}
 	terminate()
+	time.AfterFunc(beforeClosing+holding/2, func() {
+		c.held.RLock()
+		close(released)
+		c.held.RUnlock()
+	})
 	for deadline := time.Now().Add(time.Minute); closing.Load() < 200 && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}

@@ -7,13 +7,17 @@ package hardening
 
 import (
 	"context"
+	"flag"
+	"log"
+	"net/http"
 	"os"
 	"reflect"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
 	"go.uber.org/zap"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 
 	"knative.dev/pkg/apis/duck"
 	"knative.dev/pkg/configmap"
@@ -32,28 +36,26 @@ type process struct {
 	connections  connections
 	// checks are made for the readiness of the process. Constructors add them, which have returned when it is running.
 	checks []func() error
-	// failed is set before the context of the process is canceled because a part has failed.
-	failed atomic.Bool
 	// running is set when the informers start: ConfigMaps were read, and an error in one of them does not end the process anymore.
 	running atomic.Bool
 	// leases is set at the first response about a lease.
 	leases atomic.Bool
 	// signal is the context that ends at SIGTERM.
 	signal atomic.Pointer[context.Context]
-	log    atomic.Pointer[zap.SugaredLogger]
+	// log is the logger of the process once a constructor was called, and a fallback before.
+	log atomic.Pointer[zap.SugaredLogger]
 }
 
-// logger returns the logger of the process, or a fallback before it is known.
-func (p *process) logger() *zap.SugaredLogger {
-	if l := p.log.Load(); l != nil {
-		return l
-	}
-	return logging.FromContext(context.Background())
-}
+func (p *process) logger() *zap.SugaredLogger { return p.log.Load() }
 
 // install replaces injection.Default at its first call.
 var install = sync.OnceValue(func() *process {
-	p := &process{off: readOff()}
+	off, err := parseOff(os.Getenv(Variable))
+	if err != nil {
+		log.Fatal(err)
+	}
+	p := &process{off: off}
+	p.log.Store(logging.FromContext(context.Background()))
 	injection.Default = &injector{Interface: injection.Default, process: p}
 	return p
 })
@@ -77,24 +79,20 @@ func Constructor(constructor injection.ControllerConstructor) injection.Controll
 func (p *process) constructor(constructor injection.ControllerConstructor) injection.ControllerConstructor {
 	p.constructors.Add(1)
 	return func(ctx context.Context, watcher configmap.Watcher) *controller.Impl {
-		if outer, ok := ctx.Value(constructionKey{}).(*construction); ok {
-			if !outer.returned.Load() {
-				return constructor(ctx, watcher) // it was passed twice
-			}
-			outer.later.Add(1)
-			defer outer.later.Add(-1)
+		if outer, ok := ctx.Value(constructionKey{}).(*construction); ok && !outer.returned.Load() {
+			return constructor(ctx, watcher) // it was passed twice
 		}
-		p.log.CompareAndSwap(nil, logging.FromContext(ctx))
+		p.log.Store(logging.FromContext(ctx))
 		c := &construction{Context: p.withFatalHook(ctx), process: p}
 		impl := constructor(c, p.watcher(watcher))
 		c.returned.Store(true)
-		h := &hardened{process: p, inner: impl.Reconciler, backoff: newBackoff(), writes: newWrites(&p.informers)}
+		h := &hardened{process: p, inner: impl.Reconciler, backoff: newBackoff(clock.RealClock{}), writes: newWrites(&p.informers)}
 		if t := c.tracker.Load(); t != nil {
 			if impl.Tracker != t {
 				logging.FromContext(ctx).Fatalf("A constructor made two controllers and returned the second one, %s, so that references of the first one "+
 					"would enqueue nothing: wrap each with hardening.Constructor, or set %s=%s", impl.Name, Variable, references)
 			}
-			t.bind(impl.EnqueueKey)
+			t.callback = impl.EnqueueKey
 			h.tracker = t
 		}
 		impl.Reconciler = h.wrap()
@@ -102,11 +100,10 @@ func (p *process) constructor(constructor injection.ControllerConstructor) injec
 	}
 }
 
-// Exit ends the process with 1 if a part of it has failed, or if sharedmain has returned without SIGTERM. It is the last statement of main:
-// sharedmain returns in the same way after SIGTERM and after a failure.
+// Exit ends the process with 1 if sharedmain has returned without SIGTERM, because a part has failed. It is the last statement of main: sharedmain
+// returns in the same way after both.
 func Exit() {
-	p := install()
-	if signal := p.signal.Load(); p.failed.Load() || signal != nil && (*signal).Err() == nil {
+	if signal := install().signal.Load(); signal != nil && (*signal).Err() == nil {
 		os.Exit(1)
 	}
 }
@@ -118,9 +115,6 @@ type construction struct {
 	process  *process
 	tracker  atomic.Pointer[tracking]
 	returned atomic.Bool
-	// later is the number of constructors that are being called with it although it has returned.
-	later    atomic.Int32
-	reported sync.Once
 }
 
 // constructionKey is the key under which a construction returns itself.
@@ -145,16 +139,7 @@ func (c *construction) Value(key any) any {
 // nextTracker returns a tracker for the first controller.Impl that the constructor makes. Each other one has upstream's, because its callback
 // enqueues keys of one Impl only.
 func (c *construction) nextTracker(key any) any {
-	if c.returned.Load() {
-		if c.later.Load() == 0 {
-			c.reported.Do(func() {
-				logging.FromContext(c.Context).Infow("A controller is made after its constructor has returned. It is hardened only if it is "+
-					"made by hardening.Constructor", zap.String("stack", string(debug.Stack())))
-			})
-		}
-		return c.Context.Value(key)
-	}
-	if set := c.Context.Value(key); set != nil {
+	if set := c.Context.Value(key); set != nil || c.returned.Load() {
 		return set
 	}
 	if t := newTracking(); c.tracker.CompareAndSwap(nil, t) {
@@ -169,4 +154,78 @@ var trackerKey = keyOf(controller.WithTracker(context.Background(), nil))
 // keyOf returns the key of a value that was just added to a context. Keys are values of empty struct types, which are not exported.
 func keyOf(ctx context.Context) any {
 	return reflect.Zero(reflect.ValueOf(ctx).Elem().FieldByName("key").Elem().Type()).Interface()
+}
+
+// injector is the injection.Default of a hardened process. SetupInformers is the first step of sharedmain that has the rest.Config and may
+// return another context.
+type injector struct {
+	injection.Interface
+
+	process *process
+}
+
+// SetupInformers implements injection.Interface.
+func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (context.Context, []controller.Informer) {
+	p := i.process
+	if !p.off[limits] {
+		removeDefaultLimit(cfg, int(p.constructors.Load()))
+	}
+	cfg.Wrap(func(inner http.RoundTripper) http.RoundTripper { return &transport{inner, p} })
+	if !p.off[ports] {
+		checkPorts(ctx)
+	}
+	signal := ctx
+	p.signal.Store(&signal)
+	if !p.off[stopping] {
+		ctx = p.connections.withGracePeriod(p.work.detach(ctx), signal)
+	}
+	i.RegisterDuck(p.rehearsal(i.Interface, i.GetInformerFactories()))
+	ctx, informers := i.Interface.SetupInformers(ctx, cfg)
+	go p.informers.reportUnsynced(ctx)
+	serve := func() {}
+	if !p.off[probes] {
+		ctx, serve = p.withProbes(ctx, signal, informers)
+	}
+	if os.Getenv(ProbesVariable) != "" {
+		serve() // The main has no probes of its own, and is alive while it waits for the API server.
+	}
+	if !p.off[configmaps] {
+		checkConfigMaps(ctx)
+	}
+	if len(informers) > 0 {
+		informers[0] = starting{informers[0], func() { p.running.Store(true); serve() }}
+	} else {
+		serve()
+	}
+	if !p.off[requests] {
+		ctx = withQuietRequests(ctx)
+	}
+	return ctx, informers
+}
+
+// starting is the first informer of a process. Those of SetupInformers start together, after ConfigMaps were read and handlers were added.
+type starting struct {
+	controller.Informer
+
+	begin func()
+}
+
+// Run implements controller.Informer.
+func (s starting) Run(stop <-chan struct{}) {
+	s.begin()
+	s.Informer.Run(stop)
+}
+
+// removeDefaultLimit lifts the limit of requests that sharedmain and package injection set unless the main or the user chooses one: 5 per second and
+// constructor, with bursts of 10. The API server's priority and fairness decides instead, which knows all clients.
+func removeDefaultLimit(cfg *rest.Config, constructors int) {
+	if chosen := flag.Lookup("kube-api-qps"); chosen != nil && chosen.Value.String() != "0" {
+		return
+	}
+	for n := 1; n <= max(constructors, 1); n++ {
+		if cfg.QPS == float32(n)*rest.DefaultQPS && cfg.Burst == n*rest.DefaultBurst {
+			cfg.QPS, cfg.Burst = -1, 0
+			return
+		}
+	}
 }

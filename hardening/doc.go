@@ -22,7 +22,7 @@ SPDX-License-Identifier: Apache-2.0
 //   - the context of a constructor is an interface: it may answer with another tracker or another factory of duck informers;
 //   - controller.Impl.Reconciler is an exported field of an interface type.
 //
-// Each concern is a file, and a constant that names it. The environment variable HARDENING_OFF switches concerns off, for example
-// HARDENING_OFF=tracker,tombstones. What cannot be contained: a panic in a goroutine that a reconciler starts, and faults of the Go runtime, such as
-// a concurrent write of a map. Package certificates is in addition for webhooks. A controller that is made after its constructor has returned needs [Constructor] where it is made.
+// Each concern is a constant. The environment variable HARDENING_OFF switches concerns off, for example HARDENING_OFF=tracker,tombstones. What cannot
+// be contained: a panic in a goroutine that a reconciler starts, and faults of the Go runtime, such as a concurrent write of a map. A controller that
+// is made after its constructor has returned needs [Constructor] where it is made. Package certificates is in addition for webhooks.
 package hardening

@@ -21,7 +21,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/apis/duck"
@@ -113,14 +112,15 @@ func (f *factory) get(gvr schema.GroupVersionResource) (*entry, error) {
 // before it looks for the resource, and a list of what is not served would be repeated as long as the process runs.
 func (f *factory) start(gvr schema.GroupVersionResource) *entry {
 	e, none := &entry{started: time.Now()}, schema.GroupVersionResource{}
-	resource := none // only the reflector uses it
+	resource := none                            // only the reflector uses it
+	scope := injection.GetNamespaceScope(f.ctx) // upstream's informers read all namespaces
 	inner := cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (list runtime.Object, err error) {
 			if resource == none {
 				resource = f.served(gvr)
 			}
 			if err = apierrors.NewNotFound(gvr.GroupResource(), ""); resource != none {
-				list, err = f.resource(resource).List(ctx, options)
+				list, err = f.typed.Client.Resource(resource).Namespace(scope).List(ctx, options)
 			}
 			if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 				resource = none
@@ -137,7 +137,7 @@ func (f *factory) start(gvr schema.GroupVersionResource) *entry {
 			if resource == none {
 				return nil, apierrors.NewNotFound(gvr.GroupResource(), "") // the reflector lists then
 			}
-			return f.resource(resource).Watch(ctx, options) //nolint:wrapcheck // the same
+			return f.typed.Client.Resource(resource).Namespace(scope).Watch(ctx, options) //nolint:wrapcheck // the same
 		},
 	}, f.typed.Client), &unstructured.Unstructured{}, f.typed.ResyncPeriod, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	e.err = errors.Join(inner.SetTransform(f.toDuckType), inner.SetWatchErrorHandlerWithContext(onWatchError))
@@ -155,11 +155,6 @@ func onWatchError(ctx context.Context, r *cache.Reflector, err error) {
 	if apierrors.ReasonForError(err) == metav1.StatusReasonUnknown {
 		cache.DefaultWatchErrorHandler(ctx, r, err)
 	}
-}
-
-// resource returns the client of a resource, in the namespace of the process if it has one. Upstream's informers read all namespaces.
-func (f *factory) resource(gvr schema.GroupVersionResource) dynamic.ResourceInterface {
-	return f.typed.Client.Resource(gvr).Namespace(injection.GetNamespaceScope(f.ctx))
 }
 
 // toDuckType makes an object one of the duck type. One that does not fit remains as it is, so that those that refer to it fail alone. It implements

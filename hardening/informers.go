@@ -10,11 +10,14 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"go.uber.org/zap"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/controller"
@@ -23,21 +26,15 @@ import (
 )
 
 // informers are the informers of the process that this package has wrapped.
-type informers struct {
-	mu  sync.Mutex
-	all []*informer
-}
+type informers struct{ all sync.Map } // of *informer
 
-func (i *informers) add(added *informer) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.all = append(i.all, added)
-}
+func (i *informers) add(added *informer) { i.all.Store(added, nil) }
 
-func (i *informers) list() []*informer {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return slices.Clone(i.all)
+func (i *informers) list() (all []*informer) {
+	for key := range i.all.Range {
+		all = append(all, key.(*informer))
+	}
+	return all
 }
 
 // unsynced returns the kinds whose first list has not completed, without those of duck informers, which start at any time.
@@ -88,20 +85,13 @@ func (i *informers) missed(w write) {
 
 // reportUnsynced logs what the start waits for. Upstream waits without a limit and without a word.
 func (i *informers) reportUnsynced(ctx context.Context) {
-	ticker := time.NewTicker(10 * time.Second)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			kinds := i.unsynced()
-			if len(kinds) == 0 {
-				return
-			}
+	_ = wait.PollUntilContextCancel(ctx, 10*time.Second, false, func(context.Context) (bool, error) {
+		kinds := i.unsynced()
+		if len(kinds) > 0 {
 			logging.FromContext(ctx).Warnw("Informers have not completed their first list", "kinds", kinds)
 		}
-	}
+		return len(kinds) == 0, nil
+	})
 }
 
 // rehearsal runs the injectors of informers on spare factories, and makes the real factories return wrapped informers: a factory keeps the
@@ -128,13 +118,14 @@ func (p *process) rehearsal(inner injection.Interface, factories []injection.Inf
 // rehearse runs one injector. Injectors are arbitrary code, so one that cannot be rehearsed keeps its informers as they are.
 func (p *process) rehearse(real, spare context.Context, inject injection.FilteredInformersInjector) (next context.Context) {
 	next = spare
-	defer recovered(func(cause any) {
-		logging.FromContext(real).Warnw("The informers of an injector are not hardened, because it panics if it is called twice", "panic", cause)
-	})
+	defer func() {
+		if cause := recover(); cause != nil {
+			logging.FromContext(real).Warnw("The informers of an injector are not hardened, because it panics if it is called twice", "panic", cause)
+		}
+	}()
 	seen := &factoryReader{Context: spare}
 	injected, made := inject(seen)
-	keys := seen.close()
-	if len(keys) == len(made) {
+	if keys := seen.keys; len(keys) == len(made) {
 		for n, m := range made {
 			if shared, ok := m.(cache.SharedIndexInformer); ok {
 				p.seed(real.Value(keys[n]), shared)
@@ -148,22 +139,16 @@ func (p *process) rehearse(real, spare context.Context, inject injection.Filtere
 type factoryReader struct {
 	context.Context //nolint:containedctx // it is a context
 
-	closed bool
-	keys   []any
+	keys []any
 }
 
 // Value implements context.Context.
 func (r *factoryReader) Value(key any) any {
 	value := r.Context.Value(key)
-	if value != nil && !r.closed && reflect.ValueOf(value).MethodByName("InformerFor").IsValid() {
+	if value != nil && reflect.ValueOf(value).MethodByName("InformerFor").IsValid() {
 		r.keys = append(r.keys, key)
 	}
 	return value
-}
-
-func (r *factoryReader) close() []any {
-	r.closed = true
-	return r.keys
 }
 
 // seed makes a factory return a wrapper around an informer. Each clientset has its own type of factories.
@@ -185,4 +170,69 @@ func objectType(informer cache.SharedIndexInformer) reflect.Type {
 		panic(fmt.Sprintf("%T has no field objectType with a pointer", informer))
 	}
 	return field.Elem().Type()
+}
+
+// informer is an informer whose handlers may panic, and learn of each deletion.
+type informer struct {
+	cache.SharedIndexInformer
+
+	process *process
+	// kind is the name of the Go type of its objects.
+	kind string
+	// resource is what a duck informer reads. It is empty for others.
+	resource schema.GroupVersionResource
+	// selects is set once it turns out that the informer does not have all objects that this process creates.
+	selects atomic.Bool
+}
+
+func (p *process) wrap(kind string, inner cache.SharedIndexInformer) *informer {
+	return &informer{SharedIndexInformer: inner, process: p, kind: kind}
+}
+
+// AddEventHandler implements cache.SharedIndexInformer.
+func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+	return i.SharedIndexInformer.AddEventHandler(handler{h, i}) //nolint:wrapcheck // it is the result
+}
+
+// AddEventHandlerWithResyncPeriod implements cache.SharedIndexInformer.
+func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler, period time.Duration) (cache.ResourceEventHandlerRegistration, error) {
+	return i.SharedIndexInformer.AddEventHandlerWithResyncPeriod(handler{h, i}, period) //nolint:wrapcheck // it is the result
+}
+
+// AddEventHandlerWithOptions implements cache.SharedIndexInformer.
+func (i *informer) AddEventHandlerWithOptions(h cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+	return i.SharedIndexInformer.AddEventHandlerWithOptions(handler{h, i}, options) //nolint:wrapcheck // it is the result
+}
+
+// handler is an event handler that may panic. Its inner one receives the last known state of an object whose deletion the watch has
+// missed: the filters of package controller drop a cache.DeletedFinalStateUnknown.
+type handler struct {
+	inner    cache.ResourceEventHandler
+	informer *informer
+}
+
+// OnAdd implements cache.ResourceEventHandler.
+func (h handler) OnAdd(object any, isInInitialList bool) {
+	defer h.informer.process.contain(h.lost)
+	h.inner.OnAdd(object, isInInitialList)
+}
+
+// OnUpdate implements cache.ResourceEventHandler.
+func (h handler) OnUpdate(before, after any) {
+	defer h.informer.process.contain(h.lost)
+	h.inner.OnUpdate(before, after)
+}
+
+// OnDelete implements cache.ResourceEventHandler.
+func (h handler) OnDelete(object any) {
+	defer h.informer.process.contain(h.lost)
+	if missed, ok := object.(cache.DeletedFinalStateUnknown); ok && missed.Obj != nil && !h.informer.process.off[tombstones] {
+		object = missed.Obj
+	}
+	h.inner.OnDelete(object)
+}
+
+// lost reports a panic. The event is not delivered again: for handlers that enqueue, the next one of the object repairs that.
+func (h handler) lost(cause any) {
+	h.informer.process.logger().Errorw("An event handler panicked", "kind", h.informer.kind, "panic", cause, zap.Stack("stack"))
 }

@@ -11,29 +11,57 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"net"
 	"net/http"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+	"sync"
+	"syscall"
 
 	"go.uber.org/zap"
 
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
 	"knative.dev/pkg/injection/sharedmain"
+	"knative.dev/pkg/observability/runtime"
+	"knative.dev/pkg/webhook"
 )
 
 // ProbesVariable is the environment variable of the port of /readiness and /health, 8080 by default. That of sharedmain is fixed, so that two processes
 // on one machine need it.
 const ProbesVariable = "HEALTH_PORT"
 
+// checkPorts ends the process if a port is taken: sharedmain runs on without the webhook or the profiler, and reports the error when the process ends,
+// with exit code 0.
+func checkPorts(ctx context.Context) {
+	for variable, standard := range map[string]int{
+		ProbesVariable: 0, // a main may serve its own probes on the port of sharedmain
+		"METRICS_PROMETHEUS_PORT": 0, runtime.ProfilingPortEnvKey: runtime.ProfilingDefaultPort,
+	} {
+		checkPort(variable, cmp.Or(os.Getenv(variable), strconv.Itoa(standard)))
+	}
+	if options := webhook.GetOptions(ctx); options != nil {
+		checkPort("WEBHOOK_PORT", strconv.Itoa(options.Port)) // the main has read the variable, or chosen another port
+	}
+}
+
+// checkPort ends the process if a port is taken. Port 0 never is.
+func checkPort(variable, port string) {
+	listener, err := net.Listen("tcp", ":"+port)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		log.Fatalf("environment variable %s=%s: %v", variable, port, err)
+	}
+	if err == nil { // knative.dev/pkg reports others
+		_ = listener.Close()
+	}
+}
+
 // The keys of values that a main may have put into the context.
 var (
 	probesDisabled = keyOf(sharedmain.WithHealthProbesDisabled(context.Background()))
 	ownReadiness   = keyOf(injection.AddReadiness(context.Background(), nil))
-	ownLiveness    = keyOf(injection.AddLiveness(context.Background(), nil))
 )
 
 // withProbes serves the probes in place of sharedmain, whose server ends at SIGTERM, when its readiness is to become false. A process is ready
@@ -48,62 +76,47 @@ func (p *process) withProbes(ctx, signal context.Context, informers []controller
 	if err != nil || port == 0 {
 		log.Fatalf("environment variable %s=%q: must be a port number from 1 to 65535", ProbesVariable, variable)
 	}
-	// One of a StatefulSet has its share by its name.
-	awaitsLeases := !sharedmain.IsHADisabled(ctx) && os.Getenv("STATEFUL_CONTROLLER_ORDINAL") == "" && p.constructors.Load() > 0
-	mux := http.NewServeMux()
-	mux.HandleFunc("/readiness", handlerFrom(ctx, ownReadiness, func() error {
-		if signal.Err() != nil {
-			return context.Cause(signal)
-		}
-		kinds := p.informers.unsynced()
-		if len(kinds) > 0 || !p.running.Load() || slices.ContainsFunc(informers, func(i controller.Informer) bool { return !i.HasSynced() }) {
-			return fmt.Errorf("the caches are not filled yet: %s", strings.Join(kinds, ", "))
-		}
-		if awaitsLeases && !p.leases.Load() {
-			return errors.New("no lease has been read yet")
-		}
-		for _, check := range p.checks {
-			if err := check(); err != nil {
-				return err
+	probes := ctx
+	if ctx.Value(ownReadiness) == nil {
+		probes = injection.AddReadiness(ctx, func(w http.ResponseWriter, _ *http.Request) {
+			if err := p.readiness(ctx, signal, informers); err != nil {
+				http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			}
-		}
-		return nil
-	}))
-	mux.HandleFunc("/health", handlerFrom(ctx, ownLiveness, func() error { return nil }))
-	return sharedmain.WithHealthProbesDisabled(ctx), func() {
-		listener, err := listen(int(port))
-		if err != nil {
-			log.Fatalf("environment variable %s=%s: %v", ProbesVariable, variable, err)
-		}
-		if listener == nil {
-			log.Printf("port %d is served by this process already, so that no other probes are served", port)
-			return
-		}
-		server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
-		context.AfterFunc(ctx, func() { _ = server.Close() })
+		})
+	}
+	return sharedmain.WithHealthProbesDisabled(ctx), sync.OnceFunc(func() {
 		go func() {
-			if err := server.Serve(listener); err != nil && ctx.Err() == nil {
-				p.logger().Errorw("Serving probes failed", zap.Error(err))
+			if err := injection.ServeHealthProbes(probes, int(port)); err != nil {
+				p.logger().Warnw("No probes are served, unless the main does", zap.Error(err))
 			}
 		}()
+	})
+}
+
+// readiness returns why the process is not ready.
+func (p *process) readiness(ctx, signal context.Context, informers []controller.Informer) error {
+	kinds := p.informers.unsynced()
+	// A process of a StatefulSet has its share by its name.
+	awaitsLeases := !sharedmain.IsHADisabled(ctx) && os.Getenv("STATEFUL_CONTROLLER_ORDINAL") == "" && p.constructors.Load() > 0
+	switch {
+	case signal.Err() != nil:
+		return context.Cause(signal) //nolint:wrapcheck // it is the reason
+	case len(kinds) > 0 || !p.running.Load() || slices.ContainsFunc(informers, func(i controller.Informer) bool { return !i.HasSynced() }):
+		return fmt.Errorf("the caches are not filled yet: %s", strings.Join(kinds, ", "))
+	case awaitsLeases && !p.leases.Load():
+		return errors.New("no lease has been read yet")
 	}
+	for _, check := range p.checks {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // AddReadiness makes the process unready while check returns an error. It is for constructors, and ctx is theirs; it does nothing without [Constructors].
 func AddReadiness(ctx context.Context, check func() error) {
 	if c, ok := ctx.Value(constructionKey{}).(*construction); ok {
 		c.process.checks = append(c.process.checks, check)
-	}
-}
-
-// handlerFrom returns the handler that a main has put into the context, or one that answers with 503 while check returns an error.
-func handlerFrom(ctx context.Context, key any, check func() error) http.HandlerFunc {
-	if own, ok := ctx.Value(key).(*http.HandlerFunc); ok {
-		return *own
-	}
-	return func(w http.ResponseWriter, _ *http.Request) {
-		if err := check(); err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
-		}
 	}
 }

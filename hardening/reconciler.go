@@ -8,6 +8,7 @@ package hardening
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -28,17 +29,17 @@ type hardened struct {
 	tracker *tracking // nil if the controller has upstream's
 	backoff *backOff
 	writes  *writes
-	running running
+	// running are the reconciliations that are under way: of types.NamespacedName to context.CancelCauseFunc.
+	running sync.Map
 }
 
 // Reconcile implements controller.Reconciler.
 func (h *hardened) Reconcile(ctx context.Context, key string) error {
-	begun, end := h.process.work.begin()
-	if !begun {
+	if !h.process.work.begin() {
 		// Another process reconciles the object once the lease is released.
 		return controller.NewSkipKey(key)
 	}
-	defer end()
+	defer h.process.work.running.Done()
 	namespace, name, err := cache.SplitMetaNamespaceKey(key)
 	if err != nil {
 		return h.call(ctx, key)
@@ -60,8 +61,10 @@ func (h *hardened) Reconcile(ctx context.Context, key string) error {
 		// A panic is a failure.
 		defer func() { h.tracker.end(object, err == nil) }()
 	}
-	ctx, done := h.running.begin(ctx, object)
-	defer done()
+	// The context does not end with the reconciliation: code that keeps it, such as duck.CachedInformerFactory, would fail from then on.
+	ctx, cancel := context.WithCancelCause(ctx)
+	h.running.Store(object, cancel)
+	defer h.running.Delete(object)
 	started := time.Now()
 	err = h.call(ctx, key)
 	if off[backoff] {
@@ -116,22 +119,8 @@ func (h *hardened) wrap() controller.Reconciler {
 			*hardened
 			leaderAware
 		}{h, l}
-	case isAdmission && isStateless:
-		return struct {
-			*hardened
-			admission
-			webhook.StatelessAdmissionController
-		}{h, a, stateless}
-	case isAdmission:
-		return struct {
-			*hardened
-			admission
-		}{h, a}
-	case isConversion:
-		return struct {
-			*hardened
-			conversion
-		}{h, c}
+	case isAdmission || isConversion:
+		return h.inner // sharedmain starts it without leader election only
 	default:
 		return h
 	}

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/zap"
 	"k8s.io/client-go/rest"
@@ -34,23 +35,33 @@ func freePort(t *testing.T) int {
 	return listener.Addr().(*net.TCPAddr).Port
 }
 
+// serveProbes serves the probes of a process, and returns what answers with the status of a path.
+func serveProbes(ctx context.Context, t *testing.T, p *process, signal context.Context) (get func(path string) int) {
+	t.Helper()
+	port := strconv.Itoa(freePort(t))
+	t.Setenv(ProbesVariable, port)
+	_, serve := p.withProbes(ctx, signal, nil)
+	serve()
+	return func(path string) int {
+		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+			response, err := http.Get("http://127.0.0.1:" + port + path) //nolint:noctx // ends with the test
+			if err == nil {
+				response.Body.Close()
+				return response.StatusCode
+			}
+			if time.Now().After(deadline) {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 func TestProbes_ReadinessFollowsCachesAndSignal_HealthDoesNot(t *testing.T) {
 	p, _ := newProcess(t)
-	port := freePort(t)
-	t.Setenv(ProbesVariable, strconv.Itoa(port))
 	signal, terminate := context.WithCancel(t.Context())
 	p.running.Store(false)
 	p.constructors.Store(1)
-	_, serve := p.withProbes(t.Context(), signal, nil)
-	serve()
-	get := func(path string) int {
-		response, err := http.Get("http://127.0.0.1:" + strconv.Itoa(port) + path) //nolint:noctx // ends with the test
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer response.Body.Close()
-		return response.StatusCode
-	}
+	get := serveProbes(t.Context(), t, p, signal)
 	if code := get("/readiness"); code != http.StatusServiceUnavailable {
 		t.Errorf("readiness before the caches are filled: %d", code)
 	}
@@ -69,7 +80,7 @@ func TestProbes_ReadinessFollowsCachesAndSignal_HealthDoesNot(t *testing.T) {
 }
 
 func TestProbes_MainServesThem_HasThePort(t *testing.T) {
-	p, _ := newProcess(t)
+	p, logs := newProcess(t)
 	port := strconv.Itoa(freePort(t))
 	t.Setenv(ProbesVariable, port)
 	_, serve := p.withProbes(t.Context(), t.Context(), nil)
@@ -78,39 +89,19 @@ func TestProbes_MainServesThem_HasThePort(t *testing.T) {
 		t.Fatalf("a main that listens after the set-up finds its port taken: %v", err)
 	}
 	defer listener.Close()
-	serve() // would end the process if the port belonged to another one
+	serve()
+	for deadline := time.Now().Add(10 * time.Second); logs.FilterLevelExact(zap.WarnLevel).Len() == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it is not reported")
+		}
+	}
 }
 
 func TestProbes_HandlerOfTheMain_IsKept(t *testing.T) {
+	p, _ := newProcess(t)
 	own := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }
-	handler := handlerFrom(injection.AddReadiness(t.Context(), own), ownReadiness, func() error { return nil })
-	if got := record(handler); got != http.StatusTeapot {
-		t.Errorf("status %d", got)
-	}
-}
-
-type status struct {
-	http.ResponseWriter
-
-	code int
-}
-
-func (s *status) WriteHeader(code int) { s.code = code }
-
-func record(handler http.HandlerFunc) int {
-	var s status
-	handler(&s, nil)
-	return s.code
-}
-
-func TestPorts_OwnListener_IsNoError(t *testing.T) {
-	listener, err := net.Listen("tcp", ":0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	if got, err := listen(listener.Addr().(*net.TCPAddr).Port); got != nil || err != nil {
-		t.Errorf("listen() = %v, %v", got, err)
+	if code := serveProbes(injection.AddReadiness(t.Context(), own), t, p, t.Context())("/readiness"); code != http.StatusTeapot {
+		t.Errorf("status %d", code)
 	}
 }
 
@@ -118,7 +109,7 @@ func TestPorts_TakenByAnotherProcess_EndTheStart(t *testing.T) {
 	if port := os.Getenv("HARDENING_TEST_PORT"); port != "" {
 		n, _ := strconv.Atoi(port)
 		ctx := webhook.WithOptions(t.Context(), webhook.Options{Port: n})
-		(&process{}).checkPorts(ctx)
+		checkPorts(ctx)
 		return
 	}
 	listener, err := net.Listen("tcp", ":0")

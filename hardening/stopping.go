@@ -7,72 +7,128 @@ package hardening
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"go.uber.org/zap"
+	"k8s.io/apimachinery/pkg/types"
+
+	"knative.dev/pkg/reconciler"
+	"knative.dev/pkg/webhook"
 )
 
-// drainLimit is the time after SIGTERM after which reconciliations that are still running are no longer waited for. With the time that the release of
-// the leases and the last metrics need it is within the 30 s after which Kubernetes kills a Pod.
-const drainLimit = 20 * time.Second
+const (
+	// drainLimit is the time after SIGTERM after which reconciliations that are still running are no longer waited for. With the time that the release of
+	// the leases and the last metrics need it is within the 30 s after which Kubernetes kills a Pod.
+	drainLimit = 20 * time.Second
+	// gracePeriod is that of a webhook that has none. Upstream's default of 45 s is longer than the 30 s after which Kubernetes kills a Pod.
+	gracePeriod = 5 * time.Second
+	// beforeClosing is the time after SIGTERM in which API servers learn that this process is no endpoint of the Service anymore.
+	beforeClosing = 2 * time.Second
+	// holding is how long responses are held, so that each connection in use carries a request when the idle ones are closed.
+	holding = 500 * time.Millisecond
+)
 
 // work counts the reconciliations that are running. The zero value is ready for use.
 type work struct {
 	mu       sync.Mutex
-	count    int
 	stopping bool
-	idle     chan struct{}
-	cancel   context.CancelCauseFunc
+	running  sync.WaitGroup
 }
 
-// begin reports whether a reconciliation may begin. If so, end must be called.
-func (w *work) begin() (begun bool, end func()) {
+// begin reports whether a reconciliation may begin. If so, running.Done must be called at its end.
+func (w *work) begin() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.stopping {
-		return false, nil
+	if !w.stopping {
+		w.running.Add(1)
 	}
-	w.count++
-	return true, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.count--
-		w.signal()
-	}
-}
-
-// signal closes idle once nothing runs or begins anymore. w.mu is held.
-func (w *work) signal() {
-	if w.stopping && w.count == 0 {
-		close(w.idle)
-	}
+	return !w.stopping
 }
 
 // detach returns a context that ends when the reconciliations that run at SIGTERM have ended. Upstream's ends at once, which releases
 // the leases while this process still writes.
 func (w *work) detach(signal context.Context) context.Context {
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(signal))
-	w.idle, w.cancel = make(chan struct{}), cancel
+	ctx, cancel := context.WithCancel(context.WithoutCancel(signal))
 	context.AfterFunc(signal, func() {
 		w.mu.Lock()
 		w.stopping = true
-		w.signal()
 		w.mu.Unlock()
-		select {
-		case <-w.idle:
-		case <-time.After(drainLimit):
-		}
-		cancel(context.Cause(signal))
+		time.AfterFunc(drainLimit, cancel)
+		w.running.Wait()
+		cancel()
 	})
 	return ctx
 }
 
-// fail ends the process because a part of it has failed.
-func (p *process) fail(err error) {
-	p.logger().Errorw("A part of the process has failed", zap.Error(err))
-	p.failed.Store(true)
-	if p.work.cancel != nil {
-		p.work.cancel(err)
+// leaderAware cancels the reconciliations of a bucket whose lease is lost: upstream lets them write although another process leads.
+type leaderAware struct {
+	reconciler.LeaderAware
+
+	hardened *hardened
+}
+
+// Promote implements reconciler.LeaderAware. Other processes have written, so what this one knows about its objects has no value.
+func (l leaderAware) Promote(bucket reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
+	l.hardened.backoff.forget(bucket.Has)
+	return l.LeaderAware.Promote(bucket, enqueue) //nolint:wrapcheck // it is the result
+}
+
+// Demote implements reconciler.LeaderAware. client-go calls it without Promote, too.
+func (l leaderAware) Demote(bucket reconciler.Bucket) {
+	l.LeaderAware.Demote(bucket)
+	if l.hardened.process.off[stopping] {
+		return
+	}
+	for object, cancel := range l.hardened.running.Range {
+		if bucket.Has(object.(types.NamespacedName)) {
+			// Requests fail with the cause, which is no failure of the object.
+			cancel.(context.CancelCauseFunc)(fmt.Errorf("lost leadership of %s: %w", bucket.Name(), context.Canceled))
+		}
+	}
+}
+
+// connections closes those of API servers after SIGTERM. Package webhook serves until no request has arrived for a while, but API servers send requests
+// over the connections that they have: under load, Kubernetes would kill the process with the requests that it is answering.
+//
+// HTTP closes a connection without loss only if a response says so. The server does that with each response once it keeps no connections; as it also closes
+// the idle ones at that moment, and a request may be on its way, responses are held for a moment before.
+type connections struct {
+	server atomic.Pointer[http.Server]
+	// held is locked while responses are.
+	held sync.RWMutex
+}
+
+// withGracePeriod returns the context of a webhook, and closes its connections after signal has ended.
+func (c *connections) withGracePeriod(ctx, signal context.Context) context.Context {
+	options := webhook.GetOptions(ctx)
+	if options == nil {
+		return ctx
+	}
+	context.AfterFunc(signal, func() {
+		time.Sleep(beforeClosing)
+		c.held.Lock()
+		defer c.held.Unlock()
+		time.Sleep(holding)
+		if server := c.server.Load(); server != nil {
+			server.SetKeepAlivesEnabled(false)
+		}
+	})
+	if options.GracePeriod != 0 {
+		return ctx
+	}
+	changed := *options
+	changed.GracePeriod = gracePeriod
+	return webhook.WithOptions(ctx, changed)
+}
+
+// hold returns when the response to a request may be sent. The context of the request has the server.
+func (c *connections) hold(ctx context.Context) {
+	if server, ok := ctx.Value(http.ServerContextKey).(*http.Server); ok {
+		c.server.CompareAndSwap(nil, server)
+		c.held.RLock()
+		c.held.RUnlock() //nolint:staticcheck // nothing else is done under it
 	}
 }

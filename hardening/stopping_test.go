@@ -7,7 +7,6 @@ package hardening
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,8 +17,7 @@ func TestStop_ReconciliationRuns_TheProcessEndsAfterIt(t *testing.T) {
 		var w work
 		signal, terminate := context.WithCancel(t.Context())
 		ctx := w.detach(signal)
-		begun, end := w.begin()
-		if !begun {
+		if !w.begin() {
 			t.Fatal("no reconciliation begins")
 		}
 		terminate()
@@ -27,10 +25,10 @@ func TestStop_ReconciliationRuns_TheProcessEndsAfterIt(t *testing.T) {
 		if ctx.Err() != nil {
 			t.Error("the context ends while a reconciliation is running, so that the lease is released")
 		}
-		if begun, _ := w.begin(); begun {
+		if w.begin() {
 			t.Error("a reconciliation begins after SIGTERM")
 		}
-		end()
+		w.running.Done()
 		synctest.Wait()
 		if ctx.Err() == nil {
 			t.Error("the context does not end with the last reconciliation")
@@ -44,6 +42,7 @@ func TestStop_ReconciliationHangs_TheProcessEndsWithinTheLimit(t *testing.T) {
 		signal, terminate := context.WithCancel(t.Context())
 		ctx := w.detach(signal)
 		w.begin()
+		defer w.running.Done()
 		terminate()
 		time.Sleep(drainLimit) // of the bubble's clock
 		synctest.Wait()
@@ -64,14 +63,4 @@ func TestStop_NothingRuns_TheProcessEndsAtOnce(t *testing.T) {
 			t.Error("the process has not ended")
 		}
 	})
-}
-
-func TestFail_Part_EndsTheProcessWithAnError(t *testing.T) {
-	p, _ := newProcess(t)
-	ctx := p.work.detach(t.Context())
-	cause := errors.New("the webhook does not listen")
-	p.fail(cause)
-	if !errors.Is(context.Cause(ctx), cause) || !p.failed.Load() {
-		t.Errorf("the context ends with %v, failed: %t", context.Cause(ctx), p.failed.Load())
-	}
 }

@@ -23,15 +23,13 @@ import (
 // 30 hours, and a deletion walks through all references of all objects. A reconciler must name all references of an object each time, before it
 // returns an error, as Knative's do.
 type tracking struct {
-	mu       sync.Mutex
+	mu sync.Mutex
+	// callback is set before an informer runs.
 	callback func(types.NamespacedName)
 	// observers are the objects that refer to one, by the reference without its selector.
 	observers map[tracker.Reference]map[types.NamespacedName]labels.Selector
-	// references are those of each object, with the number of the reconciliation that named it last.
-	references map[types.NamespacedName]map[tracker.Reference]int
-	// passes are the numbers of the reconciliations that are under way.
-	passes map[types.NamespacedName]int
-	last   int
+	// references are those of each object, with whether it was named since the last reconciliation has begun.
+	references map[types.NamespacedName]map[tracker.Reference]bool
 }
 
 var _ tracker.Interface = (*tracking)(nil)
@@ -39,37 +37,32 @@ var _ tracker.Interface = (*tracking)(nil)
 func newTracking() *tracking {
 	return &tracking{
 		observers:  map[tracker.Reference]map[types.NamespacedName]labels.Selector{},
-		references: map[types.NamespacedName]map[tracker.Reference]int{},
-		passes:     map[types.NamespacedName]int{},
+		references: map[types.NamespacedName]map[tracker.Reference]bool{},
 	}
 }
-
-// bind sets the callback. It is called before an informer runs.
-func (t *tracking) bind(callback func(types.NamespacedName)) { t.callback = callback }
 
 // begin is called before a reconciliation.
 func (t *tracking) begin(object types.NamespacedName) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.last++
-	t.passes[object] = t.last
+	for ref := range t.references[object] {
+		t.references[object][ref] = false
+	}
 }
 
 // end is called after it. Only a success proves that all references were named.
 func (t *tracking) end(object types.NamespacedName, succeeded bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	pass := t.passes[object]
-	delete(t.passes, object)
 	if succeeded {
-		t.forget(object, func(_ tracker.Reference, named int) bool { return named < pass })
+		t.forget(object, false)
 	}
 }
 
-// forget drops the references of an object that a filter accepts. t.mu is held.
-func (t *tracking) forget(object types.NamespacedName, filter func(tracker.Reference, int) bool) {
+// forget drops the references of an object, those that were named only if asked to. t.mu is held.
+func (t *tracking) forget(object types.NamespacedName, all bool) {
 	for ref, named := range t.references[object] {
-		if !filter(ref, named) {
+		if named && !all {
 			continue
 		}
 		delete(t.references[object], ref)
@@ -120,11 +113,11 @@ func (t *tracking) add(ref tracker.Reference, observer types.NamespacedName, sel
 		t.observers[ref] = map[types.NamespacedName]labels.Selector{}
 	}
 	if t.references[observer] == nil {
-		t.references[observer] = map[tracker.Reference]int{}
+		t.references[observer] = map[tracker.Reference]bool{}
 	}
 	_, known := t.observers[ref][observer]
 	t.observers[ref][observer] = selector
-	t.references[observer][ref] = t.last
+	t.references[observer][ref] = true
 	return !known
 }
 
@@ -163,5 +156,5 @@ func (t *tracking) OnDeletedObserver(object any) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.forget(types.NamespacedName{Namespace: item.GetNamespace(), Name: item.GetName()}, func(tracker.Reference, int) bool { return true })
+	t.forget(types.NamespacedName{Namespace: item.GetNamespace(), Name: item.GetName()}, true)
 }

@@ -21,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 
 	"knative.dev/pkg/controller"
 )
@@ -74,7 +75,7 @@ func TestRetries_RetryAfter_IsLeftToTheBackOff(t *testing.T) {
 			if !apierrors.IsTooManyRequests(err) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("the error is %v, want one of too many requests that contains %q", err, tc.want)
 			}
-			event, _ := newBackoff().result(one, err)
+			event, _ := newBackoff(clock.RealClock{}).result(one, err)
 			if _, after := controller.IsRequeueKey(event); after != 45*time.Second || requests.Load() != 1 {
 				t.Errorf("after %d requests it is retried after %s, want one request and 45s", requests.Load(), after)
 			}

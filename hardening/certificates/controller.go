@@ -151,9 +151,6 @@ func withoutText(err error) error {
 	}
 	status := metav1.Status{Status: metav1.StatusFailure, Code: answer.Status().Code, Reason: answer.Status().Reason}
 	status.Message = fmt.Sprintf("the API server answers %d %s", status.Code, status.Reason)
-	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
-		status.Details = &metav1.StatusDetails{RetryAfterSeconds: int32(seconds)} //nolint:gosec // it was one
-	}
 	return &apierrors.StatusError{ErrStatus: status}
 }
 

@@ -138,7 +138,7 @@ func TestReady_OnlyWhenAPIServersTrustTheCertificate(t *testing.T) {
 		change func(*world)
 		want   string // in the reason; empty means ready
 	}{
-		"everything exists":          {change: func(*world) {}},
+		"everything is there":        {change: func(*world) {}},
 		"no Secret":                  {change: func(w *world) { w.secret = nil }, want: `"certs" not found`},
 		"Secret without certificate": {change: func(w *world) { w.secret.Data = nil }, want: "secret certs: "},
 		"no configuration":           {change: func(w *world) { w.mutating, w.validating, w.crd = nil, nil, nil }, want: "no webhook configuration refers"},
@@ -241,9 +241,9 @@ func TestReconcile_AnswerQuotesTheKey_IsInNoErrorAndNoLog(t *testing.T) {
 		"invalid": {
 			apierrors.NewInvalid(schema.GroupKind{Kind: "Secret"}, "certs", field.ErrorList{field.Invalid(field.NewPath("data"), key, key)}), apierrors.IsInvalid,
 		},
-		"wait": {&apierrors.StatusError{ErrStatus: metav1.Status{
+		"busy": {&apierrors.StatusError{ErrStatus: metav1.Status{
 			Code: 429, Reason: metav1.StatusReasonTooManyRequests, Message: key, Details: &metav1.StatusDetails{Name: key, RetryAfterSeconds: 7},
-		}}, func(err error) bool { seconds, ok := apierrors.SuggestsClientDelay(err); return ok && seconds == 7 }},
+		}}, apierrors.IsTooManyRequests},
 		"connection": {syscall.ECONNREFUSED, func(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -301,14 +301,17 @@ func TestController_CertificateNearExpiry_IsRotated(t *testing.T) {
 	if got := secretOf(ctx, t).Data; string(got[certresources.ServerCert]) != string(old) {
 		t.Error("it is served before any API server can trust it")
 	}
-	changed := w.mutating.DeepCopy()
-	for i := range changed.Webhooks {
-		changed.Webhooks[i].ClientConfig.CABundle = secretOf(ctx, t).Data[certresources.CACert]
-	}
-	if _, err := configurations.Update(ctx, changed, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "it is served", func() bool { return string(secretOf(ctx, t).Data[certresources.ServerCert]) != string(old) })
+	eventually(t, "it is served", func() bool {
+		// The client does not reject an update from an old cache, which announces another certificate.
+		changed, secret := w.mutating.DeepCopy(), secretOf(ctx, t)
+		for i := range changed.Webhooks {
+			changed.Webhooks[i].ClientConfig.CABundle = secret.Data[certresources.CACert]
+		}
+		if _, err := configurations.Update(ctx, changed, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		return string(secret.Data[certresources.ServerCert]) != string(old)
+	})
 }
 
 func TestController_CertificateExpiry_IsAMetric(t *testing.T) {
