@@ -37,7 +37,7 @@ const ProbesVariable = "HEALTH_PORT"
 // with exit code 0.
 func checkPorts(ctx context.Context) {
 	for variable, standard := range map[string]int{
-		ProbesVariable: 0, // a main may serve its own probes on the port of sharedmain
+		ProbesVariable:            0, // a main may serve its own probes on the port of sharedmain
 		"METRICS_PROMETHEUS_PORT": 0, runtime.ProfilingPortEnvKey: runtime.ProfilingDefaultPort,
 	} {
 		checkPort(variable, cmp.Or(os.Getenv(variable), strconv.Itoa(standard)))
