@@ -171,18 +171,17 @@ func (r *Reconciler) checkDirectory(directory string) *failures.Failure {
 	return nil
 }
 
-// unpublish deletes the aliases of this object except the wanted one, and returns the directories that may still have one. In the directory of
-// the wanted one, these are those in the cache: another one enqueues its owner when it is delivered. Other directories are also listed live,
-// since they are forgotten afterwards.
+// unpublish deletes the aliases of this object except the wanted one, and returns the directories that may still have one. In the current directory,
+// these are those in the cache: another one enqueues its owner when it is delivered. Former directories are also listed live, since they are
+// forgotten afterwards, and all of them are before the object is deleted.
 func (r *Reconciler) unpublish(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) ([]string, error) {
 	left, current := as.Status.Directories(), config.FromContextOrDefaults(ctx).DirectoryNamespace
 	for _, directory := range sets.List(sets.New(left...).Insert(current)) {
-		isWanted := wanted != nil && directory == wanted.Namespace
-		aliases := slices.DeleteFunc(r.cachedAliases(directory, keyOf(as)), func(alias corev1.Service) bool { return isWanted && alias.Name == wanted.Name })
-		if err := r.removeAliases(ctx, aliases); err != nil {
+		isWanted := func(alias corev1.Service) bool { return wanted != nil && alias.Namespace == wanted.Namespace && alias.Name == wanted.Name }
+		if err := r.removeAliases(ctx, slices.DeleteFunc(r.cachedAliases(directory, keyOf(as)), isWanted)); err != nil {
 			return left, err
 		}
-		if isWanted || !slices.Contains(left, directory) || !r.watched(directory) {
+		if directory == current && as.DeletionTimestamp == nil || !slices.Contains(left, directory) || !r.watched(directory) {
 			continue
 		}
 		live, err := r.kube.CoreV1().Services(directory).List(ctx, metav1.ListOptions{LabelSelector: samples.AliasOwnerUIDLabelKey + "=" + string(as.UID)})

@@ -150,6 +150,11 @@ func TestUnpublish_Alias_IsDeleted(t *testing.T) {
 		WantDeletes:       deletes("al"),
 		WantStatusUpdates: reconcilertest.Becomes(object("a", status(resolved, notRequested))),
 	}, {
+		Name:              "in the directory leaves it recorded, so that the next alias needs no status update before it",
+		Objects:           []runtime.Object{object("a", recorded(directory), isPublished), theTarget, dir, before()},
+		WantDeletes:       deletes("al"),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", recorded(directory), status(resolved, notRequested))),
+	}, {
 		Name:         "that has changed since is retried, without a condition or an event",
 		Objects:      []runtime.Object{object("a", isPublished), theTarget, dir, before()},
 		WithReactors: []clientgotesting.ReactionFunc{reconcilertest.Failing("delete", "services", apierrors.NewConflict(services, "al", errors.New("changed")))},
