@@ -141,6 +141,7 @@ func TestAlias_DeletedWhileTheWatchIsDown_IsRecreated(t *testing.T) {
 	before := env.Await(t, alias, harness.Exists)
 
 	proxy := env.Proxy(t, "controller")
+	env.ExpectErrors(t, ns) // of a request that is cut
 	proxy.Cut()
 	env.Delete(t, alias)
 	env.Await(t, alias, harness.Deleted)

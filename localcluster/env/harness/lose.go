@@ -20,10 +20,12 @@ import (
 )
 
 // Lose passes the requests that match on, and cuts the connection instead of returning the response, until undo is called: a write is
-// committed, and the process never learns of it.
+// committed, and the process never learns of it. A watch is cut at once, since its response does not end.
 func (p *Proxy) Lose(match Match) (undo func()) {
-	return p.add(&rule{match: match, before: func(_ http.ResponseWriter, httpRequest *http.Request, _ Request) bool {
-		p.forward.ServeHTTP(httptest.NewRecorder(), httpRequest)
+	return p.add(&rule{match: match, before: func(_ http.ResponseWriter, httpRequest *http.Request, r Request) bool {
+		if r.Verb != "watch" {
+			p.forward.ServeHTTP(httptest.NewRecorder(), httpRequest)
+		}
 		panic(http.ErrAbortHandler)
 	}})
 }
