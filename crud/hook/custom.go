@@ -27,10 +27,13 @@ type customMetrics struct {
 	applying   sync.Mutex
 	histograms map[string]metric.Float64Histogram
 
-	mu sync.Mutex
-	// metrics are by the names that exporters distinguish.
-	metrics map[string]customMetric
+	mu      sync.Mutex
+	metrics metrics
+	files   int // that were applied
 }
+
+// metrics are by the names that exporters distinguish.
+type metrics map[string]customMetric
 
 // customMetric is a metric and its series.
 type customMetric struct {
@@ -47,12 +50,11 @@ type point struct {
 	value float64
 	// writtenBy is the hook, and group that of the last line.
 	writtenBy, group string
-	// expires reports whether the file that is being applied has written others of its group, but not this one.
-	expires bool
+	file             int // the number of the file
 }
 
 func newCustomMetrics(ctx context.Context) *customMetrics {
-	return &customMetrics{ctx: ctx, metrics: map[string]customMetric{}, histograms: map[string]metric.Float64Histogram{}}
+	return &customMetrics{ctx: ctx, metrics: metrics{}, histograms: map[string]metric.Float64Histogram{}}
 }
 
 // apply exports the lines of a hook, or none of them if one is rejected. Series of the groups in the lines expire unless the lines write them. It
@@ -63,11 +65,23 @@ func (c *customMetrics) apply(hook string, lines []metricLine, isOver func() boo
 	}
 	c.applying.Lock()
 	defer c.applying.Unlock()
-	next := change{hook, c.copied()}
-	if err := next.applyAll(lines); err != nil {
-		return err
+	next := c.copied()
+	c.files++
+	groups := sets.New[string]()
+	for _, line := range lines {
+		groups.Insert(line.Group)
+		if line.Action == actionExpire {
+			next.remove(func(p point) bool { return p.group == line.Group })
+		} else if err := next.write(hook, line, c.files); err != nil {
+			return line.mistake("%w", err)
+		}
 	}
-	for name, m := range next.metrics {
+	next.remove(func(p point) bool { return p.group != "" && groups.Has(p.group) && p.file != c.files })
+	if n := next.count(hook); n > mostSeries {
+		return fmt.Errorf("%s: the hook has %d series, and the limit is %d: use labels with fewer values, or a group, whose old series expire",
+			metricsVariable, n, mostSeries)
+	}
+	for name, m := range next {
 		if _, ok := c.metrics[name]; ok {
 			continue
 		}
@@ -77,7 +91,7 @@ func (c *customMetrics) apply(hook string, lines []metricLine, isOver func() boo
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.metrics = next.metrics
+	c.metrics = next
 	if isOver() {
 		c.clear()
 		return nil
@@ -90,15 +104,15 @@ func (c *customMetrics) apply(hook string, lines []metricLine, isOver func() boo
 	return nil
 }
 
-func (c *customMetrics) copied() map[string]customMetric {
+func (c *customMetrics) copied() metrics {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	metrics := maps.Clone(c.metrics)
-	for name, m := range metrics {
+	copied := maps.Clone(c.metrics)
+	for name, m := range copied {
 		m.series = maps.Clone(m.series)
-		metrics[name] = m
+		copied[name] = m
 	}
-	return metrics
+	return copied
 }
 
 // export creates the instrument of a new metric.
@@ -150,78 +164,18 @@ const (
 	mostSeries = 500
 )
 
-// change holds the metrics after the lines of a hook.
-type change struct {
-	hook    string
-	metrics map[string]customMetric
-}
-
-// applyAll applies the lines of a file.
-func (c *change) applyAll(lines []metricLine) error {
-	c.expire(lines)
-	for _, line := range lines {
-		if err := c.apply(line); err != nil {
-			return line.mistake("%w", err)
-		}
-	}
-	c.remove(func(p point) bool { return p.expires })
-	return nil
-}
-
-// expire marks the series of the groups in the lines.
-func (c *change) expire(lines []metricLine) {
-	groups := sets.New[string]()
-	for _, line := range lines {
-		groups.Insert(line.Group)
-	}
-	groups.Delete("")
-	for _, m := range c.metrics {
-		for attributes, p := range m.series {
-			p.expires = groups.Has(p.group)
-			m.series[attributes] = p
-		}
-	}
-}
-
 // remove removes the series that match.
-func (c *change) remove(matches func(point) bool) {
-	for _, m := range c.metrics {
+func (all metrics) remove(matches func(point) bool) {
+	for _, m := range all {
 		maps.DeleteFunc(m.series, func(_ attribute.Set, p point) bool { return matches(p) })
 	}
 }
 
-// apply applies a line.
-func (c *change) apply(line metricLine) error {
-	if line.Action == actionExpire {
-		c.remove(func(p point) bool { return p.group == line.Group })
-		return nil
-	}
-	m, err := c.metricOf(line)
-	if err != nil {
-		return err
-	}
-	attributes := line.attributes(c.hook)
-	p, exists := m.series[attributes]
-	isNew := !exists || p.expires
-	if line.Action == actionAdd {
-		p.value += *line.Value
-	} else {
-		p.value = *line.Value
-	}
-	p.writtenBy, p.group, p.expires = c.hook, line.Group, false
-	m.series[attributes] = p
-	if isNew && c.count() > mostSeries {
-		return fmt.Errorf("metric %s: the hook has %d series, which is the limit: use labels with fewer values, or a group, whose old series expire",
-			m.name, mostSeries)
-	}
-	return nil
-}
-
-// count returns the number of series of the hook that do not expire.
-func (c *change) count() (n int) {
-	for _, m := range c.metrics {
+// count returns the number of series of a hook.
+func (all metrics) count(hook string) (n int) {
+	for _, m := range all {
 		for _, p := range m.series {
-			if p.writtenBy == c.hook && !p.expires {
+			if p.writtenBy == hook {
 				n++
 			}
 		}
@@ -229,10 +183,24 @@ func (c *change) count() (n int) {
 	return n
 }
 
-// metricOf returns the metric of a line, which it defines if it is new.
-func (c *change) metricOf(line metricLine) (customMetric, error) {
+// write applies a line, which is in a file.
+func (all metrics) write(hook string, line metricLine, file int) error {
+	m, err := all.define(hook, line)
+	if err != nil {
+		return err
+	}
+	attributes, value := line.attributes(hook), *line.Value
+	if line.Action == actionAdd {
+		value += m.series[attributes].value
+	}
+	m.series[attributes] = point{value, hook, line.Group, file}
+	return nil
+}
+
+// define returns the metric of a line, which it adds if it is new.
+func (all metrics) define(hook string, line metricLine) (customMetric, error) {
 	name := exportedName(line.Name)
-	m, ok := c.metrics[name]
+	m, ok := all[name]
 	switch {
 	case ok && m.name != line.Name:
 		return m, fmt.Errorf("metric %s: it is exported by the same name as %s: use one of them", line.Name, m.name)
@@ -245,8 +213,8 @@ func (c *change) metricOf(line metricLine) (customMetric, error) {
 		return m, nil
 	}
 	defined := 0
-	for other, m := range c.metrics {
-		if m.definedBy == c.hook {
+	for other, m := range all {
+		if m.definedBy == hook {
 			defined++
 		}
 		if m.action == actionObserve && isPartOf(name, other) || line.Action == actionObserve && isPartOf(other, name) {
@@ -256,8 +224,8 @@ func (c *change) metricOf(line metricLine) (customMetric, error) {
 	if defined == mostMetrics {
 		return m, fmt.Errorf("metric %s: the hook has defined %d metrics, which is the limit: use labels", line.Name, mostMetrics)
 	}
-	m = customMetric{name: line.Name, action: line.Action, buckets: line.Buckets, definedBy: c.hook, series: map[attribute.Set]point{}}
-	c.metrics[name] = m
+	m = customMetric{name: line.Name, action: line.Action, buckets: line.Buckets, definedBy: hook, series: map[attribute.Set]point{}}
+	all[name] = m
 	return m, nil
 }
 

@@ -65,7 +65,7 @@ func FuzzOutput(f *testing.F) {
 		f.Add([]byte(file), []byte(`{"allowed":true,"patch":"W3sib3AiOiJ0ZXN0IiwicGF0aCI6Ii9saXN0IiwidmFsdWUiOltudWxsXX1d"}`), []byte(`{"name":"a","action":"observe","value":1,"buckets":[1,2]}`))
 	}
 	f.Add([]byte("- a\n- *a"), []byte(`{"allowed":true,"patch":"bnVsbA=="}`), []byte(`{"name":"a","set":1e999}`))
-	f.Fuzz(func(t *testing.T, written, response, metrics []byte) {
+	f.Fuzz(func(t *testing.T, written, response, measured []byte) {
 		client, err := crud.New(&rest.Config{Host: "http://a", QPS: -1, Transport: transport(echo)}, crud.Options{FieldManager: "fuzz", Backoff: wait.Backoff{Steps: 2, Duration: 1}})
 		if err != nil {
 			t.Fatal(err)
@@ -99,8 +99,13 @@ func FuzzOutput(f *testing.F) {
 				decoded.toAPI(&run.values)
 			}
 		}
-		if lines, err := parseMetrics(metrics, ""); err == nil {
-			_ = (&change{"hook", map[string]customMetric{}}).applyAll(lines)
+		if lines, err := parseMetrics(measured, ""); err == nil {
+			all := metrics{}
+			for _, line := range lines {
+				if line.Action != actionExpire {
+					_ = all.write("hook", line, 1)
+				}
+			}
 		}
 	})
 }

@@ -34,29 +34,20 @@ type Hook struct {
 
 // Func returns a hook in Go. The operations that f adds to the run are executed once f has returned without an error.
 func Func(name string, bindings Bindings, f func(context.Context, *Run) error) *Hook {
-	return &Hook{name: name, bindings: bindings, call: func(ctx context.Context, run *Run) (file operations.File, err error) {
-		defer func() {
-			if reason := recover(); reason != nil {
-				stack := string(debug.Stack())
-				run.held = func(mask func(string) string) {
-					run.Logger.Errorw("The hook panicked", "reason", mask(fmt.Sprint(reason)), "stack", stack)
-				}
-				file, err = operations.File{Plan: run.Plan}, errors.New("it panicked")
-			}
-		}()
-		err = f(ctx, run)
+	return &Hook{name: name, bindings: bindings, call: func(ctx context.Context, run *Run) (operations.File, error) {
+		err := f(ctx, run)
 		return operations.File{Plan: run.Plan}, err
 	}}
 }
 
 // recovered is deferred by each part of a run, and reports its panic as an error of the hook.
-func (r *Run) recovered(failed func(error)) {
+func (r *Run) recovered(client *crud.Client, failed func(error)) {
 	reason := recover()
 	if reason == nil {
 		return
 	}
 	for _, op := range r.Plan.Operations {
-		r.values.Add(op.Object)
+		client.AddConfidential(&r.values, op)
 	}
 	r.Logger.Errorw("The hook panicked", "reason", r.values.Mask(fmt.Sprint(reason)), "stack", string(debug.Stack()))
 	failed(errors.New("it panicked"))

@@ -151,7 +151,7 @@ func (r *Review) answer(ctx context.Context, request *admissionv1.AdmissionReque
 // run runs the hook. No value of a Secret is in the error.
 func (r *Review) run(ctx context.Context, request *admissionv1.AdmissionRequest, logger *zap.SugaredLogger) (_ *admissionv1.AdmissionResponse, failed error) {
 	run := &Run{Hook: r.hook.name, Task: string(request.UID), Logger: logger}
-	defer run.recovered(func(err error) { failed = err })
+	defer run.recovered(r.client, func(err error) { failed = err })
 	run.Contexts = []Context{r.contextOf(request, &run.values)}
 	file, err := r.hook.call(ctx, run)
 	run.reveal(r.client, file)

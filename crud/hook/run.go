@@ -88,16 +88,16 @@ type answer struct {
 
 // attempt runs the hook and its operations.
 func (t *term) attempt(ctx context.Context, run *Run, h *Hook) (result answer) {
-	defer run.recovered(func(err error) { result = answer{verdict: failed, err: err} })
+	defer run.recovered(t.client, func(err error) { result = answer{verdict: failed, err: err} })
 	calling, cancel := t.bounded(ctx, cmp.Or(h.bindings.Settings.Timeout.Duration, t.options.Timeout))
+	defer cancel()
 	file, err := h.call(calling, run)
-	cancel()
 	run.reveal(t.client, file)
 	if ctx.Err() != nil {
 		return answer{verdict: canceled, err: context.Cause(ctx)}
 	}
-	executing, cancel := t.bounded(ctx, t.options.Timeout)
-	defer cancel()
+	executing, stop := t.bounded(ctx, t.options.Timeout)
+	defer stop()
 	if err != nil {
 		if errors.Is(err, errEnding) {
 			return answer{verdict: canceled, err: err}

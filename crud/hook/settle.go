@@ -120,7 +120,7 @@ func (t *term) resume(ctx context.Context, q *queue, due *task) {
 	defer cancel()
 	rest, answer := due.resume, answer{verdict: failed}
 	func() {
-		defer rest.run.recovered(func(err error) { answer.err = err })
+		defer rest.run.recovered(t.client, func(err error) { answer.err = err })
 		answer = t.execute(ctx, rest.run, due.hook, rest.file)
 	}()
 	switch {
