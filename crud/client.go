@@ -100,6 +100,13 @@ func NewForClients(client dynamic.Interface, discoverer discovery.DiscoveryInter
 	}, nil
 }
 
+// DryRun returns a client that makes the API server execute every request except for storing the result.
+func (c *Client) DryRun() *Client {
+	dry := *c
+	dry.options.DryRun = true
+	return &dry
+}
+
 // Run executes an operation. The error is an *Error. The result is complete also with an error, as far as the operation went.
 func (c *Client) Run(ctx context.Context, op Operation) (Result, error) {
 	return (&call{Client: c, op: op}).execute(ctx)

@@ -94,18 +94,11 @@ func (c *call) misfits(sent any) (found []string) {
 	for _, operation := range operations {
 		fields, _ := operation.(map[string]any) // validated
 		path, _ := fields["path"].(string)
-		at, exists := typed, true
-		for part := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
-			if at, exists = member(at, unescape.Replace(part)); !exists {
-				break
-			}
+		value := fields["value"]
+		for _, part := range slices.Backward(strings.Split(strings.Trim(path, "/"), "/")) {
+			value = map[string]any{unescape.Replace(part): value}
 		}
-		path = unescape.Replace(strings.ReplaceAll(path, "/", "."))
-		if !exists {
-			found = append(found, strings.TrimPrefix(path, ".")+": the kind has no such field")
-		} else {
-			found = append(found, misfits(fields["value"], at, path)...)
-		}
+		found = append(found, misfits(value, typed, "")...)
 	}
 	return found
 }
@@ -121,7 +114,7 @@ func misfits(value any, typed reflect.Type, path string) (found []string) {
 	own := reflect.PointerTo(typed).Implements(unmarshaler)
 	switch encoded, err := json.Marshal(value); {
 	case err != nil, value == nil:
-	case isObject && !own && (typed.Kind() == reflect.Struct || typed.Kind() == reflect.Map):
+	case isObject && !own && holdsFields(typed):
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			if inner, ok := member(typed, name); ok {
 				found = append(found, misfits(fields[name], inner, path+"."+name)...)
@@ -141,6 +134,11 @@ func misfits(value any, typed reflect.Type, path string) (found []string) {
 		found = append(found, fmt.Sprintf("%s: must be %s, is %s", strings.TrimPrefix(path, "."), want, is))
 	}
 	return found
+}
+
+// holdsFields reports whether member finds types in a type. A list may have paths of a JSON patch.
+func holdsFields(typed reflect.Type) bool {
+	return slices.Contains([]reflect.Kind{reflect.Struct, reflect.Map, reflect.Slice}, typed.Kind()) && typed != reflect.TypeFor[[]byte]()
 }
 
 // member returns the type of a field, or of the values of a map or list.

@@ -109,9 +109,7 @@ func (c *call) recreate(ctx context.Context, live, desired *unstructured.Unstruc
 		return fmt.Errorf("a %s is not recreated, since its data would be lost: %w", c.kind.Kind, immutable)
 	}
 	// The dry run of the API server validates an object before it finds that one exists.
-	dry := *c.Client
-	dry.options.DryRun = true
-	trial := &call{Client: &dry, op: c.op, kind: c.kind, objects: c.objects}
+	trial := &call{Client: c.DryRun(), op: c.op, kind: c.kind, objects: c.objects}
 	if _, err := trial.post(ctx, &unstructured.Unstructured{Object: withoutNulls(desired.Object)}); err != nil && ClassOf(err) != AlreadyExists {
 		return fmt.Errorf("the object is not recreated, since it could not be created: %w", err)
 	}

@@ -87,7 +87,7 @@ type objectKey struct {
 
 // preflight is the client for dry runs, and what the operations so far change.
 type preflight struct {
-	Client
+	*Client
 	plan     *Plan // nil without one
 	foreseen []foresight
 	touched  map[objectKey]bool
@@ -98,15 +98,13 @@ type preflight struct {
 }
 
 func newPreflight(c *Client) *preflight {
-	p := &preflight{Client: *c, touched: map[objectKey]bool{}, allowed: map[authorizationv1.ResourceAttributes]error{}}
-	p.options.DryRun = true
-	return p
+	return &preflight{Client: c.DryRun(), touched: map[objectKey]bool{}, allowed: map[authorizationv1.ResourceAttributes]error{}}
 }
 
 // check returns an error if an operation cannot be sent, and whether it depends on one of those before, so that it cannot be tried yet. If it can
 // be, a missing permission counts only if the dry run fails, too: an object that exists is not created.
 func (p *preflight) check(ctx context.Context, op Operation) (dependent bool, denied, _ error) {
-	call, before := &call{Client: &p.Client, op: op}, p.effects
+	call, before := &call{Client: p.Client, op: op}, p.effects
 	p.effects = append(p.effects, effect{takesLong: op.Type.Deletes() || op.Wait > 0})
 	err := call.prepare()
 	if err == nil {
@@ -139,7 +137,7 @@ func (p *preflight) check(ctx context.Context, op Operation) (dependent bool, de
 func (p *preflight) try(ctx context.Context, i int, op Operation) error {
 	before := p.effects[:i]
 	reads := op.Type == TypeCreateIfNotExists || op.Type == TypeCreateOrUpdate && op.Strategy != Apply
-	call := &call{Client: &p.Client, op: op}
+	call := &call{Client: p.Client, op: op}
 	if call.foreseen.isForFirst = i == 0 && p.plan != nil && !p.plan.Continue; call.foreseen.isForFirst && !reads {
 		if op.Type == TypeCreate {
 			p.effects[i].outcome = Created // or the plan ends

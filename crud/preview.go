@@ -58,7 +58,7 @@ func (c *Client) Preview(ctx context.Context, operations []Operation) []Change {
 }
 
 func (p *preflight) preview(ctx context.Context, op Operation) (change Change) {
-	call := &call{Client: &p.Client, op: op}
+	call := &call{Client: p.Client, op: op}
 	change.confidential = p.options.ConfidentialKinds
 	err := errors.Join(call.prepare(), call.resolve())
 	if err == nil && call.op.Name != "" {

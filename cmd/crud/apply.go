@@ -23,6 +23,7 @@ type applyFlags struct {
 	results string
 	task    string
 	json    bool
+	diff    bool
 	set     []func(*operations.File) // options of a file that flags override
 }
 
@@ -62,11 +63,17 @@ Executes the operations of the files in order. After a file that failed, the nex
 was sent complete.
 `
 
-func (p *program) apply(ctx context.Context, args []string) (operations.State, error) {
-	var options applyFlags
+const previewUsage = `crud preview [flags] FILE...
+
+Shows what apply would change as a diff of each object, without values of Secrets. Operations that depend on earlier ones of their file are
+deferred, since they cannot be tried before those are executed.
+`
+
+func (p *program) apply(ctx context.Context, usage string, preview bool, args []string) (operations.State, error) {
+	options := applyFlags{diff: preview}
 	flags := newFlags()
 	options.register(flags)
-	names, err := p.parse(flags, applyUsage, args)
+	names, err := p.parse(flags, usage, args)
 	if err != nil {
 		return "", err
 	}
@@ -81,18 +88,24 @@ func (p *program) apply(ctx context.Context, args []string) (operations.State, e
 	if err != nil {
 		return "", err
 	}
+	worst := operations.Done
 	for i, file := range files {
 		for _, set := range options.set {
 			set(&file.File)
 		}
+		file.DryRun = file.DryRun || preview
 		if file.Task = options.task; file.Task != "" && i > 0 {
 			file.Task += " " + strconv.Itoa(i)
 		}
-		if state, err := p.applyFile(ctx, client, file, options); err != nil || state != operations.Done {
-			return state, err
+		state, err := p.applyFile(ctx, client, file, options)
+		if worst == operations.Done || state == operations.Failed {
+			worst = state
+		}
+		if err != nil || worst != operations.Done && !preview {
+			return worst, err
 		}
 	}
-	return operations.Done, nil
+	return worst, nil
 }
 
 func (p *program) applyFile(ctx context.Context, client *crud.Client, file namedFile, options applyFlags) (operations.State, error) {
@@ -102,7 +115,10 @@ func (p *program) applyFile(ctx context.Context, client *crud.Client, file named
 		err     error
 	)
 	if file.DryRun {
-		results, err = resultsOf(client.Preview(ctx, file.Operations))
+		changes := client.Preview(ctx, file.Operations)
+		if results, err = resultsOf(changes); options.diff && !options.json {
+			lines.changes = changes
+		}
 	} else {
 		plan := file.Plan
 		plan.Checked, plan.Done = lines.checked, lines.done
@@ -115,7 +131,9 @@ func (p *program) applyFile(ctx context.Context, client *crud.Client, file named
 		stop()
 	}
 	report := file.Report(results, err)
-	lines.end(report)
+	if err := lines.end(report); err != nil {
+		return "", err
+	}
 	if options.json {
 		encoder := json.NewEncoder(p.out)
 		encoder.SetIndent("", "  ")

@@ -27,9 +27,10 @@ const (
 // lines prints one line per operation, and on standard error how far the plan is, its preflight included: on a terminal as a bar.
 type lines struct {
 	*program
-	file  namedFile
-	quiet bool
-	ended int // how many operations have ended
+	file    namedFile
+	quiet   bool
+	changes []crud.Change // whose diffs are printed
+	ended   int           // how many operations have ended
 
 	mu    sync.Mutex
 	shown string // how far the plan is
@@ -106,26 +107,33 @@ func (l *lines) print(number int, report operations.OperationReport) {
 	if l.quiet {
 		return
 	}
-	line := fmt.Sprintf("operation %d: %s: %s", number, describe(report), report.Outcome)
+	outcome := string(report.Outcome)
+	if l.file.DryRun && report.Outcome == crud.NotRun {
+		outcome = "deferred, since it depends on an operation before"
+	}
+	object := crud.Ref{Kind: report.Kind, Namespace: report.Namespace, Name: report.Name}
+	line := fmt.Sprintf("operation %d: %s %s: %s", number, report.Type, object, outcome)
 	if report.Outcome == crud.Deleting && len(report.Finalizers) > 0 {
 		line += ", it waits for the finalizers " + strings.Join(report.Finalizers, ", ")
 	}
 	fmt.Fprintln(l.out, line)
 }
 
-// end prints the operations that were not executed, and the errors.
-func (l *lines) end(report operations.Report) {
+// end prints the operations that were not executed, their changes, warnings and errors.
+func (l *lines) end(report operations.Report) error {
 	l.erase()
 	for i, of := range report.Operations {
 		if i >= l.ended {
 			l.print(i+1, of)
 		}
+		if i < len(l.changes) {
+			diff, err := l.changes[i].Diff()
+			if err != nil {
+				return fmt.Errorf("operation %d: %w", i+1, err)
+			}
+			fmt.Fprint(l.out, diff)
+		}
 	}
-	l.problems(report)
-}
-
-// problems prints warnings and errors.
-func (l *lines) problems(report operations.Report) {
 	for i, of := range report.Operations {
 		for _, warning := range of.Warnings {
 			fmt.Fprintf(l.errs, "crud: %s: operation %d: warning: %s\n", l.file.name, i+1, warning)
@@ -137,9 +145,5 @@ func (l *lines) problems(report operations.Report) {
 	if report.Error != "" {
 		fmt.Fprintf(l.errs, "crud: %s: %s\n", l.file.name, report.Error)
 	}
-}
-
-// describe names an operation and its object.
-func describe(report operations.OperationReport) string {
-	return string(report.Type) + " " + crud.Ref{Kind: report.Kind, Namespace: report.Namespace, Name: report.Name}.String()
+	return nil
 }

@@ -109,9 +109,9 @@ func (p *program) command(ctx context.Context, args []string) (operations.State,
 	}
 	switch name, args := args[0], args[1:]; name {
 	case "apply":
-		return p.apply(ctx, args)
+		return p.apply(ctx, applyUsage, false, args)
 	case "preview":
-		return p.preview(ctx, args)
+		return p.apply(ctx, previewUsage, true, args)
 	case "lint":
 		return p.lint(args)
 	case "schema":
@@ -194,4 +194,28 @@ func (p *program) content(name string) ([]byte, error) {
 		return nil, fmt.Errorf("reading standard input: %w", err)
 	}
 	return content, nil
+}
+
+const lintUsage = `crud lint [flags] FILE...
+
+Reports mistakes, and operations that do not fit others of their file.
+`
+
+func (p *program) lint(args []string) (operations.State, error) {
+	names, err := p.parse(newFlags(), lintUsage, args)
+	if err != nil {
+		return "", err
+	}
+	files, err := p.read(names)
+	if err != nil {
+		return "", err
+	}
+	state := operations.Done
+	for _, file := range files {
+		for _, fault := range file.Lint() {
+			state = operations.Failed
+			fmt.Fprintf(p.out, "%s:%s\n", file.name, fault)
+		}
+	}
+	return state, nil
 }

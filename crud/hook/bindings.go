@@ -149,13 +149,6 @@ func (b *Bindings) complete() error {
 		}
 		names.Insert(k.Name)
 	}
-	for i := range b.Schedule {
-		s := &b.Schedule[i]
-		s.complete("schedule")
-		if _, err := crontabs.Parse(s.Crontab); err != nil {
-			errs = append(errs, fmt.Errorf("schedule[%d].crontab: %w: use five fields, or six with seconds first", i, err))
-		}
-	}
 	checkIncluded := func(path string, included []string) {
 		for _, from := range included {
 			if !names.Has(from) {
@@ -164,13 +157,26 @@ func (b *Bindings) complete() error {
 			}
 		}
 	}
-	for _, common := range b.commons() {
-		checkIncluded(common.path, common.of.IncludeSnapshotsFrom)
+	for i := range b.Schedule {
+		s := &b.Schedule[i]
+		s.complete("schedule")
+		if _, err := crontabs.Parse(s.Crontab); err != nil {
+			errs = append(errs, fmt.Errorf("schedule[%d].crontab: %w: use five fields, or six with seconds first", i, err))
+		}
+		checkIncluded(fmt.Sprintf("schedule[%d]", i), s.IncludeSnapshotsFrom)
 	}
-	for _, a := range b.admissions() {
-		errs = append(errs, in(a.path, a.of.complete()))
-		checkIncluded(a.path, a.of.IncludeSnapshotsFrom)
+	for i, k := range b.Kubernetes {
+		checkIncluded(fmt.Sprintf("kubernetes[%d]", i), k.IncludeSnapshotsFrom)
 	}
+	checkAdmissions := func(kind string, all []Admission) {
+		for i := range all {
+			path := fmt.Sprintf("%s[%d]", kind, i)
+			errs = append(errs, in(path, all[i].complete()))
+			checkIncluded(path, all[i].IncludeSnapshotsFrom)
+		}
+	}
+	checkAdmissions("kubernetesValidating", b.Validating)
+	checkAdmissions("kubernetesMutating", b.Mutating)
 	if b.OnStartup == nil && len(b.Schedule)+len(b.Kubernetes)+len(b.Validating)+len(b.Mutating) == 0 {
 		errs = append(errs, errors.New("there is no binding: use onStartup, schedule, kubernetes, kubernetesValidating or kubernetesMutating"))
 	}
@@ -179,34 +185,6 @@ func (b *Bindings) complete() error {
 		errs = append(errs, errors.New("settings: executionBurst, executionMinInterval and timeout must not be negative"))
 	}
 	return errors.Join(errs...)
-}
-
-// at is a part of the bindings, with its path.
-type at[T any] struct {
-	path string
-	of   *T
-}
-
-// commons are the common fields of all bindings.
-func (b *Bindings) commons() (all []at[Common]) {
-	for i := range b.Kubernetes {
-		all = append(all, at[Common]{fmt.Sprintf("kubernetes[%d]", i), &b.Kubernetes[i].Common})
-	}
-	for i := range b.Schedule {
-		all = append(all, at[Common]{fmt.Sprintf("schedule[%d]", i), &b.Schedule[i].Common})
-	}
-	return all
-}
-
-// admissions are the bindings that answer reviews.
-func (b *Bindings) admissions() (all []at[Admission]) {
-	for i := range b.Validating {
-		all = append(all, at[Admission]{fmt.Sprintf("kubernetesValidating[%d]", i), &b.Validating[i]})
-	}
-	for i := range b.Mutating {
-		all = append(all, at[Admission]{fmt.Sprintf("kubernetesMutating[%d]", i), &b.Mutating[i]})
-	}
-	return all
 }
 
 func (c *Common) complete(name string) {

@@ -112,14 +112,13 @@ type runner struct {
 	options Options
 	hooks   []*Hook
 	// ctx is that of the process.
-	ctx context.Context //nolint:containedctx // the lifetime of the controller
-	// client runs operations, and preview those of files with a dry run.
-	client, preview *crud.Client
-	recorder        record.EventRecorder
-	custom          *customMetrics
-	measured        *instruments
-	impl            *controller.Impl
-	limits          map[*Hook]*rate.Limiter
+	ctx      context.Context //nolint:containedctx // the lifetime of the controller
+	client   *crud.Client
+	recorder record.EventRecorder
+	custom   *customMetrics
+	measured *instruments
+	impl     *controller.Impl
+	limits   map[*Hook]*rate.Limiter
 
 	mu sync.Mutex
 	// term is nil while the process does not lead.
@@ -150,10 +149,6 @@ func newRunner(ctx context.Context, options Options, hooks []*Hook) (*runner, er
 	if r.client, err = crud.New(injection.GetConfig(ctx), client); err != nil {
 		return nil, err
 	}
-	client.DryRun = true
-	if r.preview, err = crud.New(injection.GetConfig(ctx), client); err != nil {
-		return nil, err
-	}
 	r.impl = controller.NewContext(ctx, r, controller.ControllerOptions{
 		WorkQueueName: "Hooks", Concurrency: len(r.queues()), Logger: logging.FromContext(ctx).Named("hooks"),
 	})
@@ -165,8 +160,11 @@ func newRunner(ctx context.Context, options Options, hooks []*Hook) (*runner, er
 func (r *runner) queues() map[string]*queue {
 	queues := map[string]*queue{mainQueue: {name: mainQueue}}
 	for _, h := range r.hooks {
-		for _, common := range h.bindings.commons() {
-			queues[common.of.Queue] = &queue{name: common.of.Queue}
+		for _, k := range h.bindings.Kubernetes {
+			queues[k.Queue] = &queue{name: k.Queue}
+		}
+		for _, s := range h.bindings.Schedule {
+			queues[s.Queue] = &queue{name: s.Queue}
 		}
 	}
 	return queues

@@ -86,7 +86,7 @@ func (t *term) runPlan(ctx context.Context, run *Run, h *Hook, file operations.F
 	}
 	client := t.client
 	if file.DryRun {
-		client = t.preview
+		client = t.client.DryRun()
 	}
 	defer t.write(h)()
 	file.Task = run.Task
