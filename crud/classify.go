@@ -261,7 +261,6 @@ func (o Operation) isFinal(class Class) bool {
 	return class == Conflict && o.RequiredVersion() != "" || class == Uncertain && o.ID == "" && o.mayRepeatEffect()
 }
 
-// classified is an error whose class is known where it is made.
 type classified struct {
 	error
 	class Class
@@ -269,10 +268,8 @@ type classified struct {
 
 func (c *classified) Unwrap() error { return c.error }
 
-// of returns an error of the class.
 func (c Class) of(err error) error { return &classified{err, c} }
 
-// errorf returns an error of the class, and wraps as fmt.Errorf does.
 func (c Class) errorf(format string, args ...any) error { return c.of(fmt.Errorf(format, args...)) }
 
 // passes reports whether the same request may succeed later without a change of the operation or of the object.

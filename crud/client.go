@@ -123,7 +123,6 @@ func (c *call) execute(ctx context.Context) (Result, error) {
 	return c.result, err
 }
 
-// failed describes the error of an operation.
 func (c *call) failed(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -147,19 +146,17 @@ func (c *call) failed(ctx context.Context, err error) error {
 // call is one operation while it runs.
 type call struct {
 	*Client
-	op      Operation
-	object  *unstructured.Unstructured // Operation.Object
-	sampled schema.GroupVersionKind    // of the Go type that the function of FilterPatch takes
-	kind    kind
-	objects dynamic.ResourceInterface
-	result  Result
-	hash    uint64 // of the desired state of CreateOrUpdate
-	noop    noop   // with the outcome Unchanged
-	// hasYielded reports whether the write was delayed in favor of another writer.
-	hasYielded bool
-	foreseen   foresight // by the preflight of the plan
-	sent       []byte    // the merge patch that was made from the state of the object
-	// cannotWatch reports whether the client lacks the permission to watch the object.
+	op          Operation
+	object      *unstructured.Unstructured // Operation.Object
+	sampled     schema.GroupVersionKind    // of the Go type that the function of FilterPatch takes
+	kind        kind
+	objects     dynamic.ResourceInterface
+	result      Result
+	hash        uint64 // of the desired state of CreateOrUpdate
+	noop        noop   // with the outcome Unchanged
+	hasYielded  bool
+	foreseen    foresight // by the preflight of the plan
+	sent        []byte    // the merge patch that was made from the state of the object
 	cannotWatch bool
 }
 
@@ -203,7 +200,6 @@ func (c *call) inScope(found kind) Operation {
 	return op
 }
 
-// resolve finds the kind of the operation, and checks that the operation can be sent for it.
 func (c *call) resolve() error {
 	found, err := c.kinds.find(c.op.Ref, func(found kind) error { return found.check(c.inScope(found), c.op.verbs()...) })
 	c.op = c.inScope(found)
@@ -225,7 +221,6 @@ func (c *call) resolve() error {
 	return nil
 }
 
-// executions maps each type to its function, and to the verbs that the API server must serve for it.
 var executions = map[Type]struct {
 	run   func(*call, context.Context) error
 	verbs []string

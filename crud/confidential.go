@@ -141,7 +141,6 @@ func holdsFields(typed reflect.Type) bool {
 	return slices.Contains([]reflect.Kind{reflect.Struct, reflect.Map, reflect.Slice}, typed.Kind()) && typed != reflect.TypeFor[[]byte]()
 }
 
-// member returns the type of a field, or of the values of a map or list.
 func member(of reflect.Type, name string) (reflect.Type, bool) {
 	for of.Kind() == reflect.Pointer {
 		of = of.Elem()
@@ -168,7 +167,6 @@ var typeNames = map[reflect.Kind]string{
 	reflect.String: "a text", reflect.Bool: "a boolean", reflect.Map: "an object", reflect.Struct: "an object", reflect.Slice: "a list",
 }
 
-// typeName names a type as it is in JSON.
 func typeName(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[[]byte]():

@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// createNew creates an object that must not exist.
 func (c *call) createNew(ctx context.Context) error {
 	desired := c.desired()
 	var again []Class

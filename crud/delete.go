@@ -193,7 +193,6 @@ func (c *call) replaceTerminating(ctx context.Context, live, desired *unstructur
 	return c.create(ctx, desired)
 }
 
-// waitsFor describes what delays a deletion.
 func waitsFor(live *unstructured.Unstructured) string {
 	if finalizers := live.GetFinalizers(); len(finalizers) > 0 {
 		return "it waits for the finalizers " + strings.Join(finalizers, ", ")

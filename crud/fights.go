@@ -29,7 +29,6 @@ const (
 	maxFightDelay = 5 * time.Second
 )
 
-// fights are the times at which desired states of objects were written.
 type fights struct {
 	mu     sync.Mutex
 	writes *lru.Cache // of []time.Time, by settledKey without resourceVersion
@@ -91,7 +90,6 @@ func contested(live *unstructured.Unstructured, patch map[string]any, own string
 	return fmt.Sprintf("by the field manager %s, which writes %s", manager, field)
 }
 
-// firstOf returns the first field of a patch that is in a set, or "".
 func firstOf(set *fieldpath.Set, patch map[string]any, path string) string {
 	for _, key := range slices.Sorted(maps.Keys(patch)) {
 		element := fieldpath.PathElement{FieldName: &key}

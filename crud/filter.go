@@ -27,7 +27,6 @@ import (
 // change returns an object as a filter sees it, and after the filter.
 type change func(ctx context.Context, live *unstructured.Unstructured) (before, after map[string]any, err error)
 
-// newObject returns an empty object of a type that isPointer.
 func newObject[T Object]() T {
 	object, _ := reflect.TypeAssert[T](reflect.New(reflect.TypeFor[T]().Elem())) // a pointer to what T points to
 	return object
@@ -65,7 +64,6 @@ func isNil(object Object) bool {
 	return object == nil || reflect.ValueOf(object).IsNil()
 }
 
-// aFilter is the part of an operation that belongs to the caller.
 const aFilter = "the filter"
 
 // guarded returns a panic of a part of an operation as an error, so that it does not end the process. A request may have been sent before. The

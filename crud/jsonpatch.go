@@ -60,7 +60,6 @@ func (c *call) jsonPatch(ctx context.Context) error {
 	}, again...))
 }
 
-// checkPaths rejects paths that the API server would ignore.
 func (c *call) checkPaths(patch jsonpatch.Patch) error {
 	for i, operation := range patch {
 		if operation.Kind() == "test" {
@@ -149,7 +148,6 @@ func (c *call) explain(ctx context.Context, patch jsonpatch.Patch) error {
 	return nil
 }
 
-// isLock reports whether an operation of a JSON patch rejects other states of the object.
 func isLock(operation jsonpatch.Operation) bool {
 	path, _ := operation.Path() // checked
 	return path == "/metadata/resourceVersion"
@@ -240,7 +238,6 @@ func (c *call) reasonOf(operation jsonpatch.Operation, patched child.Patched) st
 // unescape decodes a part of a JSON pointer (RFC 6901, section 4).
 var unescape = strings.NewReplacer("~1", "/", "~0", "~")
 
-// lookup returns the value that a JSON pointer names.
 func lookup(value any, pointer string) (any, bool) {
 	for escaped := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		part := unescape.Replace(escaped)

@@ -26,7 +26,6 @@ import (
 // refreshInterval bounds how often kinds that are not known cause a discovery.
 const refreshInterval = time.Second
 
-// kind is a kind that the API server serves in one version.
 type kind struct {
 	schema.GroupVersionKind
 	resource   string
@@ -52,7 +51,6 @@ type kinds struct {
 	discovered time.Time
 }
 
-// errOtherVersion is part of the error for a kind that is served, but not in the version of the operation.
 var errOtherVersion = errors.New("it is served")
 
 // find returns the kind of a reference that fits, with an error of one of the classes that do not send anything. The kinds may have changed since the
@@ -70,7 +68,6 @@ func (k *kinds) find(ref Ref, fits func(kind) error) (kind, error) {
 	return k.choose(ref, fits)
 }
 
-// expire makes the next operation discover the kinds again.
 func (k *kinds) expire() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -104,7 +101,6 @@ func (k *kinds) choose(ref Ref, fits func(kind) error) (kind, error) {
 	return candidates[preferred], fits(candidates[preferred])
 }
 
-// anyKind is for a reference whose kind is not checked.
 func anyKind(kind) error { return nil }
 
 // notFound distinguishes a kind that does not exist from one that the API server could not list.

@@ -18,7 +18,6 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// mergePatch sends the patch of the caller as it is.
 func (c *call) mergePatch(ctx context.Context) error {
 	fields, _ := decodeMergePatch(c.op.Patch) // validated
 	for field := range fields {

@@ -118,7 +118,6 @@ func (c *Client) runPlan(ctx context.Context, plan Plan) ([]Result, error) {
 	return results, errors.Join(errs...)
 }
 
-// changedNothing reports whether the operation failed, and nothing has changed.
 func (c *call) changedNothing(err error) bool {
 	class := ClassOf(err)
 	return class != "" && class != Uncertain && class != Canceled && c.result.Deleted == "" && c.op.Strategy != Apply

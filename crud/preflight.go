@@ -79,7 +79,6 @@ type foresight struct {
 	isForFirst bool
 }
 
-// objectKey identifies an object.
 type objectKey struct {
 	schema.GroupResource
 	namespace, name string
@@ -229,7 +228,6 @@ type effect struct {
 	takesLong bool
 }
 
-// effects are those of the operations before another one, in order.
 type effects []effect
 
 var (
@@ -286,7 +284,6 @@ func (e effect) explains(op Ref, class Class, message string) bool {
 	}
 }
 
-// mentionedIn reports whether a message names the object: serviceaccount "a", or PriorityClass with name a.
 func (e effect) mentionedIn(message string) bool {
 	if e.Name == "" || !strings.Contains(strings.ToLower(message), strings.ToLower(e.Kind)) {
 		return false

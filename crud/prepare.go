@@ -36,7 +36,6 @@ func (o Operation) Validate() error {
 	return nil
 }
 
-// checkSpec checks the part that depends on the type.
 func (o Operation) checkSpec() error {
 	var err error
 	switch o.Type {
@@ -88,8 +87,7 @@ var (
 	patches   = []Type{TypeFilterPatch, TypeFilterPatchOptimistic, TypeJQPatch, TypeJSONPatch, TypeMergePatch}
 	deletions = []Type{TypeEnsureDeleted, TypeEnsureDeletedInBackground, TypeEnsureDeletedOrphaning}
 	upsert    = []Type{TypeCreateOrUpdate}
-	// withIDs can have an id.
-	withIDs = []Type{TypeCreate, TypeJSONPatch, TypeJQPatch, TypeFilterPatch}
+	withIDs   = []Type{TypeCreate, TypeJSONPatch, TypeJQPatch, TypeFilterPatch}
 )
 
 // checkOptions rejects an option that the type does not have, since an option that is ignored is a surprise.

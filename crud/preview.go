@@ -110,7 +110,6 @@ func (c Change) Diff() (string, error) {
 	return diff, nil
 }
 
-// shown returns a copy of the fields that a diff shows.
 func shown(object *unstructured.Unstructured) map[string]any {
 	if object == nil {
 		return nil

@@ -20,7 +20,6 @@ import (
 )
 
 const (
-	// idLabel is the label with the id of the operation that created an object.
 	idLabel = "crud.mallard.dev/operation"
 	// idAnnotation is the annotation with the ids of the last operations that patched an object, oldest first.
 	idAnnotation = "crud.mallard.dev/operations"
@@ -133,7 +132,6 @@ func (c *call) withID(live *unstructured.Unstructured) string {
 	return strings.Join(all, " ")
 }
 
-// marked returns the result of a filter with the id of the operation.
 func (c *call) marked(live *unstructured.Unstructured, after map[string]any) map[string]any {
 	object := (&unstructured.Unstructured{Object: after}).DeepCopy()
 	annotations := object.GetAnnotations()

@@ -20,7 +20,6 @@ import (
 	"github.com/mallard-dev/mallard/confidential"
 )
 
-// scope is the instrumentation scope of the meter and of the spans.
 const scope = "github.com/mallard-dev/mallard/crud"
 
 // The instruments begin to record when the process sets the global provider. The errors would be about names and bounds, which are constants.
@@ -65,7 +64,6 @@ const (
 	byServer noop = "server" // the answer to a write
 )
 
-// unchanged sets the outcome.
 func (c *call) unchanged(how noop) error {
 	c.result.Outcome, c.noop = Unchanged, how
 	return nil
@@ -110,7 +108,6 @@ func (c *call) begin(ctx context.Context) (_ context.Context, end func(error)) {
 	}
 }
 
-// retrying counts another attempt.
 func (c *call) retrying(ctx context.Context, class Class) {
 	reason := "conflict"
 	switch class {

@@ -34,7 +34,6 @@ func (c *call) settledKey(live *unstructured.Unstructured) settledKey {
 	return settledKey{live.GetUID(), live.GetResourceVersion(), c.hash}
 }
 
-// hashOf returns a hash of a desired state and of how it is written.
 func hashOf(strategy Strategy, desired *unstructured.Unstructured) (uint64, error) {
 	encoded, err := json.Marshal([]any{strategy, desired.Object})
 	if err != nil {

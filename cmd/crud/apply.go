@@ -17,7 +17,6 @@ import (
 	"github.com/mallard-dev/mallard/crud/operations"
 )
 
-// applyFlags are the flags of apply.
 type applyFlags struct {
 	cluster
 	results string
@@ -46,7 +45,6 @@ func (a *applyFlags) register(flags *flag.FlagSet) {
 		}, "full", "off")
 }
 
-// choose defines a flag with one of two values.
 func choose(flags *flag.FlagSet, name, usage string, set func(string), one, other string) {
 	flags.Func(name, usage, func(value string) error {
 		if value != one && value != other {

@@ -36,7 +36,6 @@ type lines struct {
 	shown string // how far the plan is
 }
 
-// eraseLine returns to the beginning of a terminal's line and empties it.
 const eraseLine = "\r\x1b[K"
 
 // What apply does with an operation.
@@ -45,7 +44,6 @@ const (
 	executing = "executing"
 )
 
-// report prints how far the plan is, until the context ends.
 func (l *lines) report(ctx context.Context) {
 	delay := reportEvery
 	if len(l.file.Operations) > fewOperations {
@@ -80,7 +78,6 @@ func (l *lines) show(doing string, n int) {
 	}
 }
 
-// checked shows that the preflight has checked an operation.
 func (l *lines) checked(number int) {
 	l.show(checking, number)
 	if number == len(l.file.Operations) {
@@ -94,7 +91,6 @@ func (l *lines) erase() {
 	}
 }
 
-// done prints how an operation ended.
 func (l *lines) done(number int, result crud.Result, _ error) {
 	l.erase()
 	l.ended = number

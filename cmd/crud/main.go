@@ -53,7 +53,6 @@ const (
 	exitInterrupted = 130
 )
 
-// program holds the state that the commands share.
 type program struct {
 	in       io.Reader
 	out      io.Writer
@@ -80,7 +79,6 @@ func main() {
 	os.Exit(code)
 }
 
-// usageError is a mistake in the arguments or in a file.
 type usageError struct{ error }
 
 func (p *program) run(ctx context.Context, args []string) int {
@@ -128,7 +126,6 @@ func (p *program) command(ctx context.Context, args []string) (operations.State,
 	}
 }
 
-// namedFile is an operation file with the name that messages have for it.
 type namedFile struct {
 	operations.File
 	name string

@@ -45,7 +45,6 @@ const (
 	mostReviewSeconds    = 30
 )
 
-// complete sets defaults, and returns the first mistake.
 func (a *Admission) complete() error {
 	a.FailurePolicy = cmp.Or(a.FailurePolicy, admissionregistrationv1.Fail)
 	a.SideEffects = cmp.Or(a.SideEffects, admissionregistrationv1.SideEffectClassNone)
@@ -71,7 +70,6 @@ func (a *Admission) complete() error {
 	return a.completeRules()
 }
 
-// operationTypes are those of rules.
 var operationTypes = sets.New(admissionregistrationv1.OperationAll, admissionregistrationv1.Create, admissionregistrationv1.Update,
 	admissionregistrationv1.Delete, admissionregistrationv1.Connect)
 

@@ -131,10 +131,8 @@ const (
 
 const mainQueue = "main"
 
-// crontabs parses crontabs with and without seconds.
 var crontabs = cron.NewParser(cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
 
-// complete sets defaults, and returns every mistake.
 func (b *Bindings) complete() error {
 	b.Schedule, b.Kubernetes = slices.Clone(b.Schedule), slices.Clone(b.Kubernetes)
 	b.Validating, b.Mutating = slices.Clone(b.Validating), slices.Clone(b.Mutating)
@@ -234,7 +232,6 @@ func (n *NamespaceSelector) check() error {
 	return nil
 }
 
-// fields returns the field selector.
 func (k *Kubernetes) fields() (fields.Selector, error) {
 	selectors := []fields.Selector{}
 	if k.FieldSelector != nil {
@@ -252,7 +249,6 @@ func (k *Kubernetes) fields() (fields.Selector, error) {
 	return fields.AndSelectors(selectors...), nil
 }
 
-// runsOn reports whether an event runs the hook.
 func (k *Kubernetes) runsOn(event WatchEvent) bool {
 	return k.ExecuteHookOnEvent == nil || slices.Contains(k.ExecuteHookOnEvent, event)
 }

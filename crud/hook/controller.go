@@ -109,9 +109,8 @@ func (o Options) completed(hooks []*Hook) ([]*Hook, error) {
 
 // runner runs hooks while the process leads. It implements controller.Reconciler, whose keys are queues, and reconciler.LeaderAware.
 type runner struct {
-	options Options
-	hooks   []*Hook
-	// ctx is that of the process.
+	options  Options
+	hooks    []*Hook
 	ctx      context.Context //nolint:containedctx // the lifetime of the controller
 	client   *crud.Client
 	recorder record.EventRecorder
@@ -120,8 +119,7 @@ type runner struct {
 	impl     *controller.Impl
 	limits   map[*Hook]*rate.Limiter
 
-	mu sync.Mutex
-	// term is nil while the process does not lead.
+	mu   sync.Mutex
 	term *term
 	// own are versions of objects that operations of a hook have written, and its deletions, by the hook.
 	own map[*Hook]*lru.Cache
@@ -129,7 +127,6 @@ type runner struct {
 	previous map[*Hook]*operations.Report
 }
 
-// ownVersions bounds how many versions are remembered for each hook.
 const ownVersions = 20_000
 
 func newRunner(ctx context.Context, options Options, hooks []*Hook) (*runner, error) {
@@ -156,7 +153,6 @@ func newRunner(ctx context.Context, options Options, hooks []*Hook) (*runner, er
 	return r, nil
 }
 
-// queues returns the queues that the hooks name.
 func (r *runner) queues() map[string]*queue {
 	queues := map[string]*queue{mainQueue: {name: mainQueue}}
 	for _, h := range r.hooks {

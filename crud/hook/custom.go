@@ -20,7 +20,6 @@ import (
 
 // customMetrics are the metrics that executables write. Counters and gauges belong to a term: a process that does not lead exports none.
 type customMetrics struct {
-	// ctx is that of the process.
 	ctx context.Context //nolint:containedctx // the callbacks of instruments end with it
 
 	// applying is held while instruments are created, which waits for callbacks: these take mu.
@@ -35,12 +34,10 @@ type customMetrics struct {
 // metrics are by the names that exporters distinguish.
 type metrics map[string]customMetric
 
-// customMetric is a metric and its series.
 type customMetric struct {
-	name    string
-	action  action
-	buckets []float64
-	// definedBy is the hook that wrote it first.
+	name      string
+	action    action
+	buckets   []float64
 	definedBy string
 	series    map[attribute.Set]point
 }
@@ -115,7 +112,6 @@ func (c *customMetrics) copied() metrics {
 	return copied
 }
 
-// export creates the instrument of a new metric.
 func (c *customMetrics) export(name string, m customMetric) (err error) {
 	description := metric.WithDescription("Written by hooks.")
 	series := metric.WithFloat64Callback(func(_ context.Context, observer metric.Float64Observer) error {
@@ -142,7 +138,6 @@ func (c *customMetrics) export(name string, m customMetric) (err error) {
 	return nil
 }
 
-// reset removes the counters and gauges at the end of a term.
 func (c *customMetrics) reset() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -164,14 +159,12 @@ const (
 	mostSeries = 500
 )
 
-// remove removes the series that match.
 func (all metrics) remove(matches func(point) bool) {
 	for _, m := range all {
 		maps.DeleteFunc(m.series, func(_ attribute.Set, p point) bool { return matches(p) })
 	}
 }
 
-// count returns the number of series of a hook.
 func (all metrics) count(hook string) (n int) {
 	for _, m := range all {
 		for _, p := range m.series {
@@ -197,7 +190,6 @@ func (all metrics) write(hook string, line metricLine, file int) error {
 	return nil
 }
 
-// define returns the metric of a line, which it adds if it is new.
 func (all metrics) define(hook string, line metricLine) (customMetric, error) {
 	name := exportedName(line.Name)
 	m, ok := all[name]
@@ -235,7 +227,6 @@ func isPartOf(name, histogram string) bool {
 	return ok && slices.Contains([]string{"_bucket", "_count", "_sum"}, part)
 }
 
-// attributes are the labels of the series.
 func (l *metricLine) attributes(hook string) attribute.Set {
 	attributes := []attribute.KeyValue{hookKey.String(hook)}
 	for name, value := range l.Labels {

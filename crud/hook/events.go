@@ -57,7 +57,6 @@ func (r *runner) recordf(run *Run, ref crud.Ref, uid types.UID, eventType, reaso
 		eventType, reason, run.values.Mask(fmt.Sprintf(format, args...)))
 }
 
-// recordResultf records an Event about the object of a result.
 func (r *runner) recordResultf(run *Run, result crud.Result, eventType, reason, format string, args ...any) {
 	if u := result.Object; u != nil {
 		ref := crud.Ref{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
@@ -79,7 +78,6 @@ func (t *term) recordErrorf(run *Run, h *Hook, failed *crud.Error, eventType, re
 	t.recordf(run, failed.Ref, uid, eventType, reason, format, args...)
 }
 
-// recordWaiting records what delays the deletion for which operations wait.
 func (t *term) recordWaiting(run *Run, h *Hook, failed *crud.Error) {
 	if finalizers := ofOthers(failed.Finalizers); finalizers != "" {
 		t.recordErrorf(run, h, failed, corev1.EventTypeNormal, ReasonDeletionDelayed,
@@ -87,7 +85,6 @@ func (t *term) recordWaiting(run *Run, h *Hook, failed *crud.Error) {
 	}
 }
 
-// recordDeletion records what delays a deletion by a hook.
 func (t *term) recordDeletion(run *Run, result crud.Result, isOver bool) {
 	finalizers := ofOthers(result.Finalizers)
 	switch {

@@ -48,13 +48,11 @@ var files = map[string]string{
 //go:embed crud.sh
 var functions []byte
 
-// executable is a hook that is a file.
 type executable struct {
 	path    string
 	options Options
 }
 
-// command returns the command that runs the executable with arguments.
 func (x *executable) command(ctx context.Context, args ...string) (*exec.Cmd, error) {
 	command := []string{x.path}
 	if x.options.Command != nil {
@@ -131,7 +129,6 @@ func readOperations(root *os.Root) (operations.File, error) {
 	return file, nil
 }
 
-// readResponse reads the response of a run that should have one.
 func readResponse(root *os.Root, run *Run) error {
 	if run.Contexts[0].Review == nil {
 		return nil
@@ -161,7 +158,6 @@ func readMetrics(root *os.Root, run *Run, prefix string) error {
 	return nil
 }
 
-// prepare writes the files of a run.
 func prepare(root *os.Root, run *Run) error {
 	contexts := []byte("[")
 	for _, c := range run.Contexts {

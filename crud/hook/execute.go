@@ -25,7 +25,6 @@ type rejection struct {
 
 func (r *rejection) Unwrap() error { return r.error }
 
-// execute runs the operations of a hook.
 func (t *term) execute(ctx context.Context, run *Run, h *Hook, file operations.File) answer {
 	answer := answer{verdict: succeeded, planned: len(file.Operations), cause: &crud.Error{}}
 	var results []crud.Result
@@ -166,7 +165,6 @@ func verdictOf(ctx context.Context, planned []crud.Operation, err error) (worst 
 	return worst, cause
 }
 
-// rejectionReason returns the reason for which the preflight stopped a plan.
 func rejectionReason(err error) string {
 	if rejected, ok := errors.AsType[*rejection](err); ok {
 		return rejected.reason
@@ -183,7 +181,6 @@ func rejectionReason(err error) string {
 	}
 }
 
-// requiredVersion returns the resourceVersion that the operation of a plan with an error required.
 func requiredVersion(planned []crud.Operation, err error) string {
 	numbered, ok := errors.AsType[*crud.NumberedError](err)
 	if !ok {

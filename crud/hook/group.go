@@ -23,7 +23,6 @@ import (
 )
 
 const (
-	// terminateWithin is the time that a process group has after SIGTERM.
 	terminateWithin = 2 * time.Second
 	// readWithin is the time for which the output is read after the end of the group. A process that left the group may hold it open.
 	readWithin = time.Second
@@ -56,7 +55,6 @@ func awaitGroup(ctx context.Context, cmd *exec.Cmd) error {
 	return exit //nolint:wrapcheck // the exit status
 }
 
-// runGroup runs the command of a group, and reads its output.
 func runGroup(ctx context.Context, cmd *exec.Cmd, out *output) error {
 	var readers, writers []*os.File
 	var reading sync.WaitGroup
@@ -126,13 +124,11 @@ func killEscaped(variable string) {
 	}
 }
 
-// runFolder begins the names of the folders of runs.
 const runFolder = "hook-run-"
 
 // marker is the environment variable by which the processes of a run are found.
 func marker(folder string) string { return contextVariable + "=" + filepath.Join(folder, contextFile) }
 
-// lock locks a folder until the process ends, or the file is closed.
 func lock(folder string) (*os.File, error) {
 	file, err := os.Open(folder) //nolint:gosec // of the process
 	if err != nil {

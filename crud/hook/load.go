@@ -27,9 +27,7 @@ import (
 )
 
 const (
-	// configWithin is the time that an executable has to print its bindings.
 	configWithin = 30 * time.Second
-	// mostOfConfig bounds their size.
 	mostOfConfig = 1 << 20
 )
 
@@ -97,7 +95,6 @@ func load(ctx context.Context, name, path string, options Options) (*Hook, error
 	return &Hook{name: name, bindings: bindings, call: x.call}, nil
 }
 
-// limited is a buffer that drops what is too much.
 type limited struct{ bytes.Buffer }
 
 func (l *limited) Write(p []byte) (int, error) {
@@ -159,7 +156,6 @@ func advised(err error, t reflect.Type) error {
 	return fmt.Errorf("%s: the field does not exist: %s", path, closest.Advice(name, sets.List(fieldNames(t))))
 }
 
-// fieldNames are the names of all fields below a type.
 func fieldNames(t reflect.Type) sets.Set[string] {
 	names := sets.New[string]()
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {

@@ -28,7 +28,6 @@ const (
 	mostBuckets, mostLabels, mostOfLabel = 100, 16, 256
 )
 
-// action is the effect of a line of a file of metrics.
 type action string
 
 const (
@@ -83,12 +82,10 @@ func parseMetrics(content []byte, prefix string) (lines []metricLine, _ error) {
 	return lines, errors.Join(errs...)
 }
 
-// mistake is an error about the line.
 func (l *metricLine) mistake(format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", metricsVariable, l.number, fmt.Errorf(format, args...))
 }
 
-// decode sets the fields of the line.
 func (l *metricLine) decode(raw json.RawMessage) (errs []error) {
 	strict, err := kjson.UnmarshalStrict(raw, l)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -112,10 +109,8 @@ func (l *metricLine) decode(raw json.RawMessage) (errs []error) {
 	return errs
 }
 
-// typeNames are the JSON types of Go types other than objects.
 var typeNames = map[reflect.Kind]string{reflect.Float64: "number", reflect.Slice: "list", reflect.String: "string"}
 
-// check returns the mistakes of the line alone.
 func (l *metricLine) check() (errs []error) {
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	switch l.Action {
@@ -164,9 +159,8 @@ func (l *metricLine) check() (errs []error) {
 }
 
 var (
-	metricNames = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]{0,199}$`)
-	labelNames  = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]{0,99}$`)
-	// reservedNames begin the names of metrics that processes export.
+	metricNames   = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]{0,199}$`)
+	labelNames    = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]{0,99}$`)
 	reservedNames = []string{
 		"config_valid", "conversion_bag_", "conversion_panics", "go_", "hook_queue_", "hook_review", "hook_run", "http_client_", "http_server_", "kn_",
 		"kubernetes_client_", "leader_", "object_deletions_", "object_operation", "object_write_", "observer_", "operations_file_", "otel_",

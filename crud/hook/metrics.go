@@ -55,7 +55,6 @@ func newInstruments(prefix string) *instruments {
 	return i
 }
 
-// observeQueues reports the lengths of the queues until the process ends.
 func observeQueues(r *runner) {
 	registration, err := meter.RegisterCallback(func(_ context.Context, observer metric.Observer) error {
 		r.mu.Lock()
@@ -79,7 +78,6 @@ func (t *task) attributes(q *queue) metric.MeasurementOption {
 	return metric.WithAttributes(hookKey.String(t.hook.name), bindingKey.String(t.triggers[0].common.Name), queueKey.String(q.name))
 }
 
-// measure counts a run.
 func (i *instruments) measure(due *task, q *queue, v verdict, took time.Duration) {
 	ctx, attributes, result := context.Background(), due.attributes(q), metric.WithAttributes(resultKey.String(string(v)))
 	i.runs.Add(ctx, 1, attributes, result)
@@ -92,7 +90,6 @@ func (i *instruments) measure(due *task, q *queue, v verdict, took time.Duration
 	}
 }
 
-// countRejection counts an error that is a rejection.
 func (i *instruments) countRejection(hook string, err error) {
 	if rejected, ok := errors.AsType[*rejection](err); ok {
 		i.rejections.Add(context.Background(), 1, metric.WithAttributes(hookKey.String(hook), reasonKey.String(rejected.reason)))

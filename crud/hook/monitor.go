@@ -56,7 +56,6 @@ type object struct {
 	versions []string
 }
 
-// mostVersions bounds object.versions.
 const mostVersions = 64
 
 type state struct {
@@ -67,7 +66,6 @@ type state struct {
 
 func (s *state) version() string { return versionOf(s.Unstructured) }
 
-// event returns the change that the hook has not received, if there is one.
 func (o *object) event(hasFilter bool) (WatchEvent, *state) {
 	switch {
 	case o.received == nil && o.now == nil:
@@ -82,7 +80,6 @@ func (o *object) event(hasFilter bool) (WatchEvent, *state) {
 	return Modified, o.now
 }
 
-// observed takes an event of a source.
 func (m *monitor) observed(ctx context.Context, e observe.Event[*unstructured.Unstructured]) error {
 	s := &state{Unstructured: e.Object, filtered: m.filterResult(ctx, e.Object)}
 	m.mu.Lock()
@@ -171,7 +168,6 @@ func (m *monitor) enable(received []*state) {
 	}
 }
 
-// states returns the objects in the order of their names.
 func (m *monitor) states() (all []*state) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -194,7 +190,6 @@ func (m *monitor) isAt(name cache.ObjectName, resourceVersion string) bool {
 	return o != nil && o.now != nil && o.now.GetResourceVersion() == resourceVersion
 }
 
-// snapshot returns the representation of a state in a binding context.
 func (m *monitor) snapshot(s *state) Snapshot {
 	snapshot := Snapshot{Object: s.Unstructured, FilterResult: s.filtered}
 	if m.KeepFullObjectsInMemory != nil && !*m.KeepFullObjectsInMemory {
@@ -231,7 +226,6 @@ func (m *monitor) filterResult(ctx context.Context, u *unstructured.Unstructured
 	return list
 }
 
-// versionOf identifies a state of an object.
 func versionOf(u *unstructured.Unstructured) string {
 	return string(u.GetUID()) + "/" + u.GetResourceVersion()
 }

@@ -197,7 +197,6 @@ func (a *arguments) split() (names []string, values []any, err error) {
 	return names, values, nil
 }
 
-// evaluate returns the single result of a jq program of variables as JSON.
 func evaluate(program string, names []string, values []any) (json.RawMessage, error) {
 	results, err := child.Run(context.Background(), program, nil, names, values)
 	switch {
@@ -211,7 +210,6 @@ func evaluate(program string, names []string, values []any) (json.RawMessage, er
 	return results[0], nil
 }
 
-// printContext prints the results of a jq filter of the binding contexts.
 func printContext(args []string, to io.Writer) error {
 	flags := pflag.NewFlagSet("context", pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)

@@ -77,7 +77,6 @@ func (o *output) hold(line outputLine) {
 	o.lines = append(o.lines, line)
 }
 
-// log logs the lines.
 func (o *output) log(mask func(string) string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -95,7 +94,6 @@ func (o *output) log(mask func(string) string) {
 	}
 }
 
-// withhold logs how much there is.
 func (o *output) withhold(func(string) string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

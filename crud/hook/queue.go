@@ -14,18 +14,15 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// trigger is one reason for a run.
 type trigger struct {
-	hook *Hook
-	kind ContextType
-	// common are those of the binding.
+	hook   *Hook
+	kind   ContextType
 	common *Common
 	// monitor is that of a Synchronization or an Event, and object that of an Event.
 	monitor *monitor
 	object  cache.ObjectName
 }
 
-// startup are the common fields of onStartup.
 var startup = &Common{Name: "onStartup", Queue: mainQueue}
 
 // task is a run of a hook that is to take place, once or until it succeeds.
@@ -35,8 +32,7 @@ type task struct {
 	hook          *Hook
 	triggers      []trigger
 	allowsFailure bool
-	// started reports whether a run has begun.
-	started bool
+	started       bool
 	// conflicts are those since the last failure.
 	conflicts int
 	notBefore time.Time
@@ -54,7 +50,6 @@ type queue struct {
 	repeats bool
 }
 
-// key is the key of the queue in the work queue of the controller.
 func (q *queue) key() types.NamespacedName { return keyOf(q.name) }
 
 // enqueue adds triggers, unless they wait already. Adjacent triggers of a hook are one task.
@@ -131,7 +126,6 @@ func (t *term) begin(q *queue, i int) {
 	t.pending.Delete(begun.triggers...)
 }
 
-// finish removes a task from its queue.
 func (t *term) finish(q *queue, done *task) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -139,7 +133,6 @@ func (t *term) finish(q *queue, done *task) {
 	q.tasks = slices.DeleteFunc(q.tasks, func(other *task) bool { return other == done })
 }
 
-// length is the number of runs that wait or are running.
 func (t *term) length(q *queue) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -94,7 +94,6 @@ func (r *Response) check(ctx context.Context, kind ContextType, request *admissi
 	return nil
 }
 
-// toAPI returns the response to the API server.
 func (r *Response) toAPI(values *confidential.Values) *admissionv1.AdmissionResponse {
 	response := &admissionv1.AdmissionResponse{Allowed: r.Allowed}
 	for _, warning := range r.Warnings {

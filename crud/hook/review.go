@@ -38,10 +38,9 @@ var errLate = errors.New("it did not answer within the timeout of its binding")
 type Review struct {
 	*Admission
 
-	kind    ContextType
-	hook    *Hook
-	options Options
-	// measured has the metrics of all reviews.
+	kind     ContextType
+	hook     *Hook
+	options  Options
 	measured *instruments
 	// process is the context of the process, and synced is closed once the monitors of the snapshots have their objects.
 	process  context.Context //nolint:containedctx // the lifetime of the server

@@ -62,7 +62,6 @@ func (t *term) run(ctx context.Context, q *queue, due *task) {
 	t.settle(q, due, run, why, answer)
 }
 
-// verdict classifies the end of a run.
 type verdict string
 
 const (
@@ -73,7 +72,6 @@ const (
 	canceled    verdict = "canceled"
 )
 
-// answer holds the result of a run.
 type answer struct {
 	verdict verdict
 	err     error
@@ -86,7 +84,6 @@ type answer struct {
 	lost string
 }
 
-// attempt runs the hook and its operations.
 func (t *term) attempt(ctx context.Context, run *Run, h *Hook) (result answer) {
 	defer run.recovered(t.client, func(err error) { result = answer{verdict: failed, err: err} })
 	calling, cancel := t.bounded(ctx, cmp.Or(h.bindings.Settings.Timeout.Duration, t.options.Timeout))
@@ -130,8 +127,7 @@ func bounded(ctx, process context.Context, timeout, grace time.Duration, cause e
 type occasion struct {
 	contexts []Context
 	// causes identify what caused the run. The list is empty if only a schedule did.
-	causes []string
-	// received are called once the run has succeeded.
+	causes   []string
 	received []func()
 	values   confidential.Values
 }

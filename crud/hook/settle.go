@@ -25,7 +25,6 @@ const (
 	mostConflictDelay = 5 * time.Second
 )
 
-// settle decides what follows a run.
 func (t *term) settle(q *queue, due *task, run *Run, why occasion, answer answer) {
 	var reason string
 	if answer.err != nil {
@@ -56,7 +55,6 @@ func (t *term) settle(q *queue, due *task, run *Run, why occasion, answer answer
 	}
 }
 
-// done ends a task whose hook has received the contexts.
 func (t *term) done(q *queue, due *task, why occasion) {
 	for _, received := range why.received {
 		received()

@@ -69,7 +69,6 @@ func (m *monitor) startNamespaces(ctx context.Context, mapping *meta.RESTMapping
 	})
 }
 
-// subscribe subscribes to the objects of a namespace, or of all.
 func (m *monitor) subscribe(ctx context.Context, mapping *meta.RESTMapping, namespace string) error {
 	labels, _ := metav1.LabelSelectorAsSelector(m.LabelSelector) // checked, as are the fields
 	selected, _ := m.fields()
@@ -110,7 +109,6 @@ func (m *monitor) add(name cache.ObjectName, subscribe func() (*observe.Subscrip
 	return nil
 }
 
-// id is the name of the observers of the binding.
 func (m *monitor) id() string { return "hook " + m.hook.name + " " + m.Name }
 
 // leave forgets the objects of a namespace that has not the labels any more. For the hook that is no event.
@@ -125,7 +123,6 @@ func (m *monitor) leave(namespace string) {
 	}
 }
 
-// stop ends the subscriptions with names that match.
 func (m *monitor) stop(matches func(cache.ObjectName) bool) error {
 	m.mu.Lock()
 	var stopping []*observe.Subscription

@@ -120,8 +120,7 @@ func (t *term) beginBindings(h *Hook) {
 
 const (
 	syncPoll = 20 * time.Millisecond
-	// slow is after how long a first list is logged.
-	slow = 10 * time.Second
+	slow     = 10 * time.Second
 )
 
 // awaitObjects starts the monitors of a hook, and waits until they have the objects that exist.
@@ -159,7 +158,6 @@ func awaitObjects(ctx, process context.Context, client *crud.Client, monitors []
 
 func (t *term) isOver() bool { return t.ctx.Err() != nil }
 
-// end begins nothing any more.
 func (t *term) end() {
 	t.cancel()
 	t.schedule.Stop()

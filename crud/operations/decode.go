@@ -38,7 +38,6 @@ var specNames = map[string][]crud.Type{
 	"jqFilter": {crud.TypeJQPatch}, "mergePatch": {crud.TypeMergePatch}, "jsonPatch": {crud.TypeJSONPatch},
 }
 
-// decoder decodes one document.
 type decoder struct {
 	*faults
 	file        *File
@@ -49,7 +48,6 @@ type decoder struct {
 	set         map[string]field // of the operation, by the name that is no alias
 }
 
-// decodeHeader decodes the options of the file, if the document has them.
 func decodeHeader(document value, file *File, found *faults) bool {
 	options, _ := document.content.(fields)
 	if _, isHeader := options[headerFields[0].name]; !isHeader {
@@ -63,7 +61,6 @@ func decodeHeader(document value, file *File, found *faults) bool {
 	return true
 }
 
-// decodeOperation adds an operation to the file.
 func decodeOperation(document value, file *File, found *faults) {
 	d := &decoder{faults: found}
 	d.decode(document)
@@ -241,7 +238,6 @@ func only(read func(outer int) (value, error)) (value, error) {
 	return found, err
 }
 
-// buildObject takes the object.
 func (d *decoder) buildObject(spec value) bool {
 	fields, isObject := spec.content.(map[string]any)
 	if !isObject {

@@ -24,7 +24,6 @@ type fieldType struct {
 	aliases []string
 }
 
-// operationFields are the fields of an operation.
 var operationFields = []fieldType{
 	{typeField, (*decoder).operationType, []string{"operation"}},
 	{"apiVersion", text(func(d *decoder) *string { return &d.op.APIVersion }), nil},
@@ -102,7 +101,6 @@ func (d *decoder) decodeFields(of fields, fieldTypes []fieldType) map[string]fie
 	return set
 }
 
-// object decodes the fields of an object.
 func (d *decoder) object(f field, fieldTypes []fieldType) {
 	inner, isObject := f.value.content.(fields)
 	if !isObject {
@@ -168,7 +166,6 @@ func (d *decoder) wait(f field) {
 	d.op.Wait = wait
 }
 
-// names are all names of fields.
 func names(fieldTypes []fieldType) []string {
 	var names []string
 	for _, t := range fieldTypes {

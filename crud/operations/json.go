@@ -76,7 +76,6 @@ func (r *jsonReader) at(offset int) position {
 	return r.last
 }
 
-// positioned is a mistake in the syntax.
 type positioned struct {
 	position
 	message string

@@ -103,7 +103,6 @@ func reader(content []byte, of *room) func(outer int) (value, error) {
 	return newYAMLReader(content, of).read
 }
 
-// documents returns the operations of a file in any format.
 func documents(content []byte, of *room) func(yield func(value, error) bool) {
 	read := reader(content, of)
 	return func(yield func(value, error) bool) {

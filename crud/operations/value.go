@@ -33,7 +33,6 @@ type field struct {
 	value value
 }
 
-// fields are those of an object.
 type fields map[string]field
 
 // outerLevels are an operation and its preconditions, or a header and its options.
@@ -47,7 +46,6 @@ func below(outer int, name string) int {
 	return max(outer-1, 0)
 }
 
-// builder collects the fields of an object.
 type builder struct {
 	own   map[string]position // of the fields that it does not merge from others
 	outer fields
@@ -155,10 +153,8 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// mostFaults is the maximum number of faults that are reported at once.
 const mostFaults = 10
 
-// faults collects those of a file.
 type faults struct {
 	room      *room
 	found     []Fault

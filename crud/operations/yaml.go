@@ -44,7 +44,6 @@ func dense(content []byte) (at position, found bool) {
 	return at, false
 }
 
-// yamlReader reads the documents of a YAML stream.
 type yamlReader struct {
 	*room
 

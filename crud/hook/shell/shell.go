@@ -122,7 +122,6 @@ func runScript(ctx context.Context, args []string) error {
 	return runner.Run(ctx, parsed) //nolint:wrapcheck // an exit status
 }
 
-// missing runs the commands that are not in PATH.
 func missing(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 	builtin := coreutils.ExecHandler(next)
 	return func(ctx context.Context, args []string) error {

@@ -56,15 +56,13 @@ type registrar struct {
 	reconciler.LeaderAwareFuncs
 	registration
 
-	client kubernetes.Interface
-	// secret is the key, and service the host of the certificate.
+	client     kubernetes.Interface
 	secret     types.NamespacedName
 	service    string
 	secrets    corev1informers.SecretInformer
 	configured admissioninformers.Interface
 }
 
-// newController constructs the registrar. The objects have to exist.
 func (w registration) newController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	options, logger := webhook.GetOptions(ctx), logging.FromContext(ctx)
 	named := func(name string) informers.SharedInformerFactory {

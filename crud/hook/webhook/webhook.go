@@ -60,7 +60,6 @@ func Constructors(
 // reviewers are the reviews, by their paths. Together they are one webhook of knative.dev/pkg.
 type reviewers map[string]reviewer
 
-// reviewer is implemented by hook.Review.
 type reviewer interface {
 	Start(ctx context.Context) error
 	Answer(ctx context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error)

@@ -29,12 +29,10 @@ const (
 	end = 5 * time.Second
 	// mostChildren run at a time; other requests wait.
 	mostChildren = 2
-	// variable is set in the environment of a child.
-	variable = "CRUD_CHILD"
+	variable     = "CRUD_CHILD"
 )
 
 var (
-	// timeout bounds the run of a program.
 	timeout = time.Second
 	// mostOfResults is about how many bytes a program may return: those of the largest request that the API server accepts.
 	mostOfResults = 3 << 20
@@ -75,7 +73,6 @@ func Confine(bytes uint64) {
 	confined, timeout, mostOfResults = true, math.MaxInt64, math.MaxInt
 }
 
-// process is a child.
 type process struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -107,7 +104,6 @@ func start() (*process, error) {
 	return &process{cmd, in, json.NewDecoder(out)}, nil
 }
 
-// do has a child answer a request.
 func (r request) do(ctx context.Context) (answer response, err error) {
 	if confined {
 		return r.serve(), nil

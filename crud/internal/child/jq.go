@@ -14,7 +14,6 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// compile compiles a program of variables.
 func compile(program string, variables ...string) (*gojq.Code, error) {
 	query, err := gojq.Parse(program)
 	if bad, ok := errors.AsType[*gojq.ParseError](err); ok && !punctuation.MatchString(bad.Token) {
@@ -36,7 +35,6 @@ var (
 	problem = regexp.MustCompile(`^@?\w+(?: [a-z]+)*(?:: (?:null|boolean|number|string|array|object)\b)?`)
 )
 
-// withoutValues returns an error of a running program without values.
 func withoutValues(err error) error {
 	if _, ok := errors.AsType[gojq.ValueError](err); ok {
 		return errors.New("the jq program called error")

@@ -23,7 +23,6 @@ const aProgram = "the jq program"
 // mostCopied bounds the bytes that a JSON patch may copy, as the API server does.
 const mostCopied = 3 << 20
 
-// request is a jq program, or a JSON patch.
 type request struct {
 	Program string          `json:",omitempty"`
 	Names   []string        `json:",omitempty"`
@@ -89,7 +88,6 @@ func (r request) answer(ctx context.Context) (response, error) {
 	return answer, err
 }
 
-// serve answers the request in this process.
 func (r request) serve() (answer response) {
 	defer func() {
 		if recover() != nil { // with values of the input
