@@ -48,7 +48,7 @@ func At(t *testing.T, root, version string, folders ...string) (environment []st
 	t.Helper()
 	proxy := t.TempDir()
 	for _, folder := range folders {
-		copied, gomod := released(t, filepath.Join(root, folder), version)
+		copied, gomod := released(t, root, folder, version)
 		var content bytes.Buffer
 		writeZip(t, &content, module.Version{Path: repository + folder, Version: version}, copied)
 		info := fmt.Appendf(nil, `{"Version":%q,"Time":%q}`, version, created)
@@ -70,15 +70,23 @@ func At(t *testing.T, root, version string, folders ...string) (environment []st
 	}
 }
 
-// released copies a module to another folder, with a version in go.mod for the other modules of this checkout.
-func released(t *testing.T, folder, version string) (copied string, gomod []byte) {
+// released copies a module to another folder, with a version in go.mod for the other modules of this checkout, and with the license of the
+// repository, as the go command does.
+func released(t *testing.T, root, folder, version string) (copied string, gomod []byte) {
 	t.Helper()
 	copied = t.TempDir()
-	if err := os.CopyFS(copied, os.DirFS(folder)); err != nil {
+	if err := os.CopyFS(copied, os.DirFS(filepath.Join(root, folder))); err != nil {
+		t.Fatal(err)
+	}
+	license, err := os.ReadFile(filepath.Join(root, "LICENSE"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(copied, "LICENSE"), license, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(copied, "go.mod")
-	gomod, err := os.ReadFile(path)
+	gomod, err = os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
