@@ -31,8 +31,8 @@ import (
 	"knative.dev/pkg/webhook/resourcesemantics/validation"
 )
 
-// mallard is a kind whose default is one color, and whose shape is kept on updates.
-type mallard struct {
+// teal is a kind whose default is one color, and whose shape is kept on updates.
+type teal struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
 
@@ -47,19 +47,19 @@ type foot struct {
 	Size int `json:"size"`
 }
 
-func (d *mallard) DeepCopyObject() runtime.Object { c := *d; return &c }
+func (d *teal) DeepCopyObject() runtime.Object { c := *d; return &c }
 
-func (d *mallard) SetDefaults(ctx context.Context) {
+func (d *teal) SetDefaults(ctx context.Context) {
 	if d.Spec.Color == "" {
 		d.Spec.Color = "green"
 	}
-	if old, ok := apis.GetBaseline(ctx).(*mallard); ok && old.Labels != nil {
+	if old, ok := apis.GetBaseline(ctx).(*teal); ok && old.Labels != nil {
 		d.Labels = old.Labels
 	}
 	d.Spec.Nest = nil
 }
 
-func (*mallard) Validate(context.Context) *apis.FieldError { return nil }
+func (*teal) Validate(context.Context) *apis.FieldError { return nil }
 
 var duckKind = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Duck"}
 
@@ -87,7 +87,7 @@ func admitted(t *testing.T, p *process, newController func(context.Context) *con
 }
 
 func ducksDefaulted(ctx context.Context) *controller.Impl {
-	return defaulting.NewAdmissionController(ctx, "defaulting", "/defaulting", map[schema.GroupVersionKind]resourcesemantics.GenericCRD{duckKind: &mallard{}}, nil, false)
+	return defaulting.NewAdmissionController(ctx, "defaulting", "/defaulting", map[schema.GroupVersionKind]resourcesemantics.GenericCRD{duckKind: &teal{}}, nil, false)
 }
 
 func TestFields_Defaulting_PatchesOnlyWhatSetDefaultsChanges(t *testing.T) {
@@ -129,7 +129,7 @@ func TestFields_Off_UpstreamRewritesObjects(t *testing.T) {
 
 func TestFields_Validation_StoredObjectOfAnotherType_CanBeRepaired(t *testing.T) {
 	validated := func(ctx context.Context) *controller.Impl {
-		return validation.NewAdmissionController(ctx, "validation", "/validation", map[schema.GroupVersionKind]resourcesemantics.GenericCRD{duckKind: &mallard{}}, nil, false)
+		return validation.NewAdmissionController(ctx, "validation", "/validation", map[schema.GroupVersionKind]resourcesemantics.GenericCRD{duckKind: &teal{}}, nil, false)
 	}
 	for name, tc := range map[string]struct {
 		off       []concern
