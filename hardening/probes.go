@@ -100,7 +100,7 @@ func (p *process) readiness(ctx, signal context.Context, informers []controller.
 	awaitsLeases := !sharedmain.IsHADisabled(ctx) && os.Getenv("STATEFUL_CONTROLLER_ORDINAL") == "" && p.constructors.Load() > 0
 	switch {
 	case signal.Err() != nil:
-		return errors.New("the process is stopping") //nolint:wrapcheck // it is the reason
+		return errors.New("the process is stopping")
 	case len(kinds) > 0 || !p.running.Load() || slices.ContainsFunc(informers, func(i controller.Informer) bool { return !i.HasSynced() }):
 		return fmt.Errorf("the caches are not filled yet: %s", strings.Join(kinds, ", "))
 	case awaitsLeases && !p.leases.Load():

@@ -47,7 +47,7 @@ func (b *bindingAdmission) patch(request *admissionv1.AdmissionRequest) ([]byte,
 	kind := schema.GroupKind{Group: request.Kind.Group, Kind: request.Kind.Kind}
 	all, err := b.bindings.AddressBindings(request.Namespace).List(labels.Everything())
 	if err != nil || len(all) == 0 || request.Operation == admissionv1.Update && binding.Immutable(kind) {
-		return nil, err //nolint:wrapcheck // a cache does not fail
+		return nil, err
 	}
 	var crdLabels map[string]string
 	if crd, err := b.crds.Get(request.Resource.Resource + "." + request.Resource.Group); err == nil {

@@ -8,7 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 package addressbinding
 
 import (
-	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
@@ -19,6 +19,6 @@ func TestAddressBinding_ThousandSubjectsCreatedDuringDeletions_NoneKeepsTheVaria
 	t.Parallel()
 	env := harness.Shared(t)
 	for round := range 25 {
-		t.Run(fmt.Sprint(round), func(t *testing.T) { deleteWhileCreating(t, env) })
+		t.Run(strconv.Itoa(round), func(t *testing.T) { deleteWhileCreating(t, env) })
 	}
 }

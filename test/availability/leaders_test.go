@@ -14,6 +14,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,7 +24,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"knative.dev/pkg/apis"
 
@@ -223,7 +223,7 @@ func (f farm) awaitRest(t *testing.T, n int) {
 // A lease is no fence: writes have to be safe even if several processes lead.
 func TestLeaders_AllLead_EachChildExistsOnce(t *testing.T) {
 	for _, leaders := range []int{2, 5} {
-		t.Run(fmt.Sprint(leaders), func(t *testing.T) {
+		t.Run(strconv.Itoa(leaders), func(t *testing.T) {
 			options := []harness.Option{harness.WithReplicas("controller", leaders), harness.WithReplicas("webhook", 1)}
 			names := []string{"controller"}
 			for i := 1; i < leaders; i++ {
@@ -282,7 +282,7 @@ func TestLeader_SuspendedBeyondItsLease_TheStateIsRight(t *testing.T) {
 		if err := f.change(t.Context(), random, few); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond) //nolint:forbidigo // the rate of the load
 	}
 	harness.EventuallyWithin(t, patience, "the standby leads", func(context.Context) error {
 		if now, err := holder(t, env); err != nil || now != standby {
@@ -321,7 +321,7 @@ func TestLeader_LeaseIsDeletedOrStolen_OneLeadsAgain(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			lease.Spec.HolderIdentity, lease.Spec.RenewTime = ptr.To("thief"), &metav1.MicroTime{Time: time.Now()}
+			lease.Spec.HolderIdentity, lease.Spec.RenewTime = new("thief"), &metav1.MicroTime{Time: time.Now()}
 			_, err = leases.Update(ctx, lease, metav1.UpdateOptions{})
 			return err
 		},

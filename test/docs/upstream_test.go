@@ -59,7 +59,6 @@ func knative(t *testing.T) (version, dir string) {
 // compare compares the lines of a diff that a file has before the change with those from a line on.
 func compare(t *testing.T, b block, path, first string) {
 	t.Helper()
-	t.Helper()
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Errorf("%s: %v", b, err)
@@ -71,7 +70,7 @@ func compare(t *testing.T, b block, path, first string) {
 		return
 	}
 	lines := strings.Split(string(content), "\n")
-	for _, changed := range strings.Split(strings.TrimSuffix(b.text, "\n"), "\n") {
+	for changed := range strings.SplitSeq(strings.TrimSuffix(b.text, "\n"), "\n") {
 		if strings.HasPrefix(changed, "+") {
 			continue
 		}

@@ -80,6 +80,7 @@ func (o operator) parent(t *testing.T, name string, data map[string]string) {
 
 // ended returns how many reconciliations of a parent have ended.
 func (o operator) ended(t *testing.T, name string) int {
+	t.Helper()
 	return strings.Count(o.process.Log(t), fmt.Sprintf("End %s/%s", o.ns, name))
 }
 
@@ -94,6 +95,7 @@ func (o operator) awaitEnded(t *testing.T, name string, more int) {
 }
 
 func testLimits(t *testing.T, o operator, hardened bool) {
+	t.Helper()
 	log := o.process.Log(t)
 	last := log[strings.LastIndex(log, "The client has limiter"):]
 	if limited := strings.HasPrefix(last, "The client has limiter true"); limited == hardened {
@@ -102,6 +104,7 @@ func testLimits(t *testing.T, o operator, hardened bool) {
 }
 
 func testTracker(t *testing.T, o operator, hardened bool) {
+	t.Helper()
 	for _, name := range []string{"first", "second"} {
 		service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
 		if _, err := o.Kube.CoreV1().Services(o.ns).Create(t.Context(), service, metav1.CreateOptions{}); err != nil {
@@ -158,6 +161,7 @@ func (o operator) miss(t *testing.T, resource string, deletes func()) {
 }
 
 func testTombstones(t *testing.T, o operator, hardened bool) {
+	t.Helper()
 	o.parent(t, "family", map[string]string{"children": "2"})
 	children := func(want int) error {
 		list, err := o.Kube.CoreV1().ServiceAccounts(o.ns).List(t.Context(), metav1.ListOptions{})
@@ -198,11 +202,13 @@ func testTombstones(t *testing.T, o operator, hardened bool) {
 }
 
 func testPanic(t *testing.T, o operator, hardened bool) {
+	t.Helper()
 	o.parent(t, "bad", map[string]string{"panic": "boom"})
 	o.outlives(t, hardened, "panic while reconciling "+o.ns+"/bad: boom")
 }
 
 func testHandlerPanic(t *testing.T, o operator, hardened bool) {
+	t.Helper()
 	service := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: "bad", Annotations: map[string]string{"handler": "panic"}},
 		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
@@ -224,7 +230,7 @@ func (o operator) outlives(t *testing.T, hardened bool, line string) {
 		_ = o.Kube.CoreV1().ConfigMaps(o.ns).DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{})
 	}()
 	if !hardened {
-		o.awaitExit(t)
+		_ = o.awaitExit(t)
 		return
 	}
 	o.awaitLine(t, line)
@@ -233,6 +239,7 @@ func (o operator) outlives(t *testing.T, hardened bool, line string) {
 }
 
 func testStop(t *testing.T, o operator, hardened bool) {
+	t.Helper()
 	o.parent(t, "slow", map[string]string{"pause": "4s"})
 	o.awaitLine(t, "Begin "+o.ns+"/slow")
 	o.stop(t, hardened)

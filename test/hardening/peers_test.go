@@ -138,6 +138,7 @@ func TestPeers_OneExpressionInMain_SameWatchesAndFaultsContained(t *testing.T) {
 
 // test runs a peer as its authors wrote it, and then hardened.
 func (p peer) test(t *testing.T, env *harness.Env) {
+	t.Helper()
 	ns := env.Namespace(t)
 	upstream := operator{env, "controller", env.Process(t, "controller"), ns}
 	hardened := operator{env, "controller-hardened", env.Process(t, "controller-hardened"), ns}
@@ -281,8 +282,9 @@ func testSampleTracker(t *testing.T, o operator, hardened bool) {
 }
 
 func testSamplePort(t *testing.T, o operator, hardened bool) {
+	t.Helper()
 	// If another process has taken the port, that is as good.
-	if listener, err := net.Listen("tcp", ":8443"); err == nil {
+	if listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", ":8443"); err == nil {
 		defer func() { _ = listener.Close() }()
 	}
 	err := o.process.TryStart(t)

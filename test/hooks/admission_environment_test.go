@@ -35,7 +35,7 @@ const configurationName = "hooks.knative-samples"
 func (s *scene) serve(all ...*hook.Hook) {
 	s.Helper()
 	port := freePort(s)
-	settings := webhook.Settings{Name: "hooks", Port: uint16(port), SecretName: "hooks-certs"} //nolint:gosec // a port
+	settings := webhook.Settings{Name: "hooks", Port: uint16(port), SecretName: "hooks-certs"}
 	ctx, constructors, err := webhook.Constructors(context.Background(), s.quick(), settings, all...)
 	if err != nil {
 		s.Fatal(err)

@@ -104,7 +104,7 @@ func Ends[W any](check func(W, error) string) []PostCondition {
 
 // Retried checks that an error is retried with back-off, and contains all parts. It returns the expectation that is not met, or "".
 func Retried(err error, parts ...string) string {
-	_, isWrapped := err.(interface{ Unwrap() []error }) //nolint:errorlint // a bare requeue is no failure
+	_, isWrapped := err.(interface{ Unwrap() []error }) // a bare requeue is no failure
 	if requeue, _ := controller.IsRequeueKey(err); requeue && !isWrapped || controller.IsPermanentError(err) {
 		return "an error that is retried with back-off"
 	}

@@ -147,7 +147,8 @@ var parts = []part{{
 	remove: []string{
 		"pkg/reconciler/addressableservice", "test/addressableservice", "pkg/webhook/admission_test.go", "pkg/webhook/upstream_test.go",
 		"pkg/apis/samples/addressableservice.go", "pkg/apis/samples/v1", "config/*addressableservice*.yaml", "samples/*addressableservice*.yaml",
-		"cmd/hooks/addressableservice*.go", "pkg/apis/config/addressable*.go", "pkg/apis/config/store*.go", "pkg/apis/config/testing_test.go", "config/config-addressable.yaml",
+		"cmd/hooks/addressableservice*.go", "pkg/apis/config/addressable*.go", "pkg/apis/config/store*.go", "pkg/apis/config/testing_test.go",
+		"config/config-addressable.yaml",
 	},
 	edits: []edit{
 		{"cmd/controller/main.go", `(?m)^.*\baddressableservice\b.*\n`, ""},

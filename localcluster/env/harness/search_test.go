@@ -44,7 +44,10 @@ func TestSearch_PrivateKeyOfTheOperatorInALog_IsFound(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	quoted, _ := json.Marshal(key)
+	quoted, err := json.Marshal(key)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for log, want := range map[string]string{
 		"started":                            "",
 		`{"secret": ` + string(quoted) + `}`: "certs/key: the value of a Secret is in the log webhook.log, as JSON",

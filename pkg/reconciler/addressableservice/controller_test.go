@@ -173,7 +173,7 @@ func enqueued(impl *controller.Impl) []string {
 		if ended && key == nil {
 			return sets.List(names)
 		}
-		names.Insert(key.(types.NamespacedName).Name) //nolint:forcetypeassert // a queue of keys
+		names.Insert(key.(types.NamespacedName).Name)
 		impl.WorkQueue().Done(key)
 	}
 }

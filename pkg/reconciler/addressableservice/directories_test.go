@@ -111,7 +111,7 @@ func TestDirectory_MovesWhileNoProcessRuns_NoAliasIsLeft(t *testing.T) {
 				tc.change(as)
 				objs := []runtime.Object{as, dir, namespace(formerDirectory)}
 				for _, s := range before.services.List() {
-					objs = append(objs, s.(*corev1.Service)) //nolint:forcetypeassert // a cache of Services
+					objs = append(objs, s.(*corev1.Service))
 				}
 				after := newWorld(t, testConfig(), objs...)
 				after.converge(t)

@@ -220,7 +220,7 @@ func TestPublish_Update_HasTheResourceVersion(t *testing.T) {
 	}
 	for _, action := range w.kube.Actions() {
 		if update, ok := action.(clientgotesting.UpdateAction); ok {
-			if got := update.GetObject().(*corev1.Service).ResourceVersion; got != "7" { //nolint:forcetypeassert // a test
+			if got := update.GetObject().(*corev1.Service).ResourceVersion; got != "7" {
 				t.Errorf("the update has resourceVersion %q, want that of the alias", got)
 			}
 			return

@@ -157,7 +157,7 @@ func (f *duckFactory) Get(ctx context.Context, gvr schema.GroupVersionResource) 
 	lister := cache.NewGenericLister(indexer, gvr.GroupResource())
 	list, err := f.dynamic.Resource(gvr).List(ctx, metav1.ListOptions{})
 	if err != nil || f.stale {
-		return nil, lister, err //nolint:wrapcheck // it is the result
+		return nil, lister, err
 	}
 	for i := range list.Items {
 		var object runtime.Object = &list.Items[i]
@@ -165,7 +165,7 @@ func (f *duckFactory) Get(ctx context.Context, gvr schema.GroupVersionResource) 
 			object = typed
 		}
 		if err := indexer.Add(object); err != nil {
-			return nil, nil, err //nolint:wrapcheck // the same
+			return nil, nil, err
 		}
 	}
 	return nil, lister, nil

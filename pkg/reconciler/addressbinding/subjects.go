@@ -115,7 +115,7 @@ func (r *Reconciler) unbind(ctx context.Context, ab *v1.AddressBinding, gvk sche
 	}
 	var objects []kmeta.Accessor
 	list := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-		return r.dynamic.Resource(k.resource).Namespace(ab.Namespace).List(ctx, options) //nolint:wrapcheck // wrapped below
+		return r.dynamic.Resource(k.resource).Namespace(ab.Namespace).List(ctx, options)
 	})
 	err := list.EachListItem(ctx, metav1.ListOptions{}, func(obj runtime.Object) error {
 		object := k.shape.New()
@@ -230,9 +230,10 @@ func init() { injection.Default.RegisterDuck(withBatch) }
 
 func withBatch(ctx context.Context) context.Context {
 	for _, shape := range []binding.Shape{binding.CronJob, binding.JobTemplate} {
-		ctx = context.WithValue(ctx, batchKey{shape}, &duck.CachedInformerFactory{Delegate: &duck.TypedInformerFactory{
+		factory := &duck.CachedInformerFactory{Delegate: &duck.TypedInformerFactory{
 			Client: dynamicclient.Get(ctx), Type: shape.New(), ResyncPeriod: controller.GetResyncPeriod(ctx), StopChannel: ctx.Done(),
-		}})
+		}}
+		ctx = context.WithValue(ctx, batchKey{shape}, factory) //nolint:fatcontext // two at the most
 	}
 	return ctx
 }

@@ -31,7 +31,8 @@ func Attach(ctx context.Context, kubeconfig string, options Options) (*Env, erro
 		kubectlCache: filepath.Join(options.Dir, "kubectl-cache"),
 	}
 	if _, err := os.Stat(e.AuditLog); err != nil {
-		return nil, fmt.Errorf("environment variable %s=%q: must be the path of the KUBECONFIG that make run prints while it runs, which has an audit log next to it: %w",
+		return nil, fmt.Errorf(
+			"environment variable %s=%q: must be the path of the KUBECONFIG that make run prints while it runs, which has an audit log next to it: %w",
 			Variable, kubeconfig, err)
 	}
 	if e.Config, err = adminConfig(kubeconfig); err != nil {

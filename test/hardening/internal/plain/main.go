@@ -109,7 +109,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key string) error {
 		panic(parent.Data["panic"])
 	}
 	if pause, err := time.ParseDuration(parent.Data["pause"]); err == nil {
-		time.Sleep(pause) // work that nothing cancels
+		time.Sleep(pause) //nolint:forbidigo // work that nothing cancels
 	}
 	children, _ := strconv.Atoi(parent.Data["children"])
 	for i := range children {
