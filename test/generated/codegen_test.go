@@ -59,7 +59,7 @@ func TestVerifyCodegen_StaleFiles_AreReported(t *testing.T) {
 func copyOfSources(t *testing.T) string {
 	t.Helper()
 	checkout := t.TempDir()
-	for _, path := range []string{"go.mod", "go.sum", "cmd", "conversion", "crud", "hack", "observe", "pkg", "config", "docs", "runtime"} {
+	for _, path := range []string{"go.mod", "go.sum", "cmd", "confidential", "conversion", "crud", "hack", "observe", "pkg", "config", "docs"} {
 		copyAll(t, filepath.Join(root, path), filepath.Join(checkout, path))
 	}
 	return checkout

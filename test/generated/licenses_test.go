@@ -16,7 +16,7 @@ import (
 )
 
 // linked are the paths from which third_party/ is generated.
-var linked = []string{"go.mod", "go.sum", "conversion", "cmd", "crud", "hack", "localcluster/env", "observe", "pkg", "runtime", "third_party"}
+var linked = []string{"go.mod", "go.sum", "confidential", "conversion", "cmd", "crud", "hack", "hardening", "localcluster/env", "observe", "pkg", "third_party"}
 
 // One run in a copy of the checkout shows each kind of fault, because a run takes a while.
 func TestVerifyLicenses_StaleFiles_AreReported(t *testing.T) {

@@ -61,7 +61,7 @@ var (
 // reasonsPage returns the page of the reasons. A kind is the word before Condition in the names of the conditions of a file; its reasons are in
 // the same file, and its events in the folder of pkg/reconciler that has the name of the kind.
 func reasonsPage(root string) (string, error) {
-	files, err := sources(root, "pkg", "crud", "runtime", "observe")
+	files, err := sources(root, "pkg", "crud", "observe")
 	if err != nil {
 		return "", err
 	}
