@@ -61,17 +61,6 @@ func newDefaulting(t *testing.T) *controller.Impl {
 	return impl
 }
 
-func TestDefaulting_ObjectOfEachVersion_GetsClassAndFinalizer(t *testing.T) {
-	for version, spec := range map[string]string{"v1alpha1": `"spec":{"serviceName":"s"}`, "v1beta1": `"spec":{"ref":{"kind":"Service","name":"s"}}`} {
-		response := admit(t, newDefaulting(t), kindOf(version, "AddressableService"), `{"metadata":{},`+spec+`}`)
-		for _, want := range []string{`samples.knative.dev/addressableservice.class`, `["samples.knative.dev/addressableservice"]`} {
-			if !response.Allowed || !strings.Contains(string(response.Patch), want) {
-				t.Errorf("%s: the patch is %s, want one with %s", version, response.Patch, want)
-			}
-		}
-	}
-}
-
 func TestDefaulting_UpdateThatLeavesTheClassOut_KeepsIt(t *testing.T) {
 	const sent, old = `{"metadata":{},"spec":{"ref":{"kind":"Service"}}}`, `{"metadata":{"annotations":{"samples.knative.dev/addressableservice.class":"other"}},"spec":{"ref":{"kind":"Service"}}}`
 	if got := admit(t, newDefaulting(t), kindOf("v1", "AddressableService"), sent, old); !strings.Contains(string(got.Patch), `"samples.knative.dev/addressableservice.class":"other"`) {

@@ -207,3 +207,14 @@ func TestConversions_KindOfOneVersion_IsNotConverted(t *testing.T) {
 		}
 	}
 }
+
+func TestDefaulting_ObjectOfEachVersion_GetsClassAndFinalizer(t *testing.T) {
+	for version, spec := range map[string]string{"v1alpha1": `"spec":{"serviceName":"s"}`, "v1beta1": `"spec":{"ref":{"kind":"Service","name":"s"}}`} {
+		response := admit(t, newDefaulting(t), kindOf(version, "AddressableService"), `{"metadata":{},`+spec+`}`)
+		for _, want := range []string{`samples.knative.dev/addressableservice.class`, `["samples.knative.dev/addressableservice"]`} {
+			if !response.Allowed || !strings.Contains(string(response.Patch), want) {
+				t.Errorf("%s: the patch is %s, want one with %s", version, response.Patch, want)
+			}
+		}
+	}
+}

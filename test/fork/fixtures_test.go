@@ -28,7 +28,7 @@ import (
 const root = "../.."
 
 // libraries are the modules that forks may require.
-var libraries = []string{"conversion", "conversion/knative", "localcluster", "localcluster/env"}
+var libraries = []string{"conversion", "conversion/knative", "hardening", "localcluster", "localcluster/env"}
 
 // repository is the template, or a fork.
 type repository struct{ checkout.Checkout }

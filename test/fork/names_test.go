@@ -56,11 +56,7 @@ func (r repository) expectNoOldNames(t *testing.T, variables map[string]string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	allowed := newNames(variables)
-	for _, exception := range templatefork.Exceptions(arguments) {
-		allowed = append(allowed, exception.Expression)
-	}
-	left := regexp.MustCompile(strings.Join(allowed, "|"))
+	left := regexp.MustCompile(strings.Join(append(newNames(variables), templatefork.Exceptions(arguments)...), "|"))
 	for _, path := range r.Files(t) {
 		text := path
 		if info, err := os.Lstat(filepath.Join(r.Dir, path)); err == nil && info.Mode().IsRegular() && path != ".template.yaml" {

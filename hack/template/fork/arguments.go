@@ -31,7 +31,7 @@ type Arguments struct {
 	Name string
 	// Namespace in which the operator runs.
 	Namespace string
-	// To is the folder of the fork.
+	// To is the absolute path of the folder of the fork.
 	To string
 	// Kinds to keep.
 	Kinds []string
@@ -66,6 +66,11 @@ func Parse(args []string) (Arguments, error) {
 	}
 	if len(a.Kinds) == 0 {
 		a.Kinds = kinds()
+	}
+	if a.To != "" {
+		if a.To, err = filepath.Abs(a.To); err != nil {
+			return a, fmt.Errorf("TO=%s: %w", values["TO"], err)
+		}
 	}
 	return a, a.validate()
 }
@@ -115,10 +120,15 @@ func (a Arguments) validateParts() error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	for _, rule := range combinations {
-		if rule.impossible(a) {
-			errs = append(errs, errors.New(rule.message))
-		}
+	has := slices.Contains[[]string]
+	if has(a.Kinds, "AddressBinding") && !has(a.Kinds, "AddressableService") {
+		errs = append(errs, errors.New("KINDS with AddressBinding must contain AddressableService too: a binding takes the address of one"))
+	}
+	if has(a.Without, "conversion") && a.converts() {
+		errs = append(errs, errors.New("WITHOUT=conversion needs VERSIONS=v1: kinds of several versions are converted"))
+	}
+	if has(a.Without, "crud") && !has(a.Without, "hooks") {
+		errs = append(errs, errors.New("WITHOUT=crud needs WITHOUT=hooks too: hooks use the library crud"))
 	}
 	return errors.Join(errs...)
 }
@@ -142,13 +152,4 @@ func (a Arguments) recorded() map[string]string {
 		"MODULE": a.Module, "GROUP": a.Group, "NAME": a.Name, "NAMESPACE": a.Namespace,
 		"KINDS": strings.Join(a.Kinds, ","), "VERSIONS": strings.Join(a.Versions, ","), "WITHOUT": strings.Join(a.Without, ","),
 	}
-}
-
-// folder returns the absolute path of the fork's folder.
-func (a Arguments) folder() (string, error) {
-	path, err := filepath.Abs(a.To)
-	if err != nil {
-		return "", fmt.Errorf("TO=%s: %w", a.To, err)
-	}
-	return path, nil
 }

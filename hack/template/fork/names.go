@@ -7,9 +7,9 @@ package fork
 
 import (
 	"bytes"
-	"go/scanner"
 	"go/token"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -45,7 +45,7 @@ type rule struct {
 func newNames(a Arguments, files tree) *names {
 	n := &names{Arguments: a, apiPackage: apiPackage(a.Group, files)}
 	for _, kept := range Exceptions(a) {
-		n.rules = append(n.rules, rule{kept.Expression, func(_, match, _ string) string { return match }})
+		n.rules = append(n.rules, rule{kept, func(_, match, _ string) string { return match }})
 	}
 	n.literal(oldModule, a.Module)
 	if name := firstLabel(a.Group); strings.Contains(name, "-") {
@@ -70,6 +70,24 @@ func newNames(a Arguments, files tree) *names {
 	}
 	n.expression = regexp.MustCompile(strings.Join(expressions, "|"))
 	return n
+}
+
+// Exceptions returns expressions, without groups, for the old names that stay in a fork with the arguments.
+func Exceptions(a Arguments) []string {
+	stay := []string{
+		`The Mallard Authors`,            // section 4 of the Apache License: a fork keeps the copyright notices of the files that it keeps
+		regexp.QuoteMeta(pageAboutForks), // a fork is made of the template only, so that it has no page about forks
+	}
+	if slices.Contains(a.Without, "conversion") {
+		stay = append(stay, `MALLARD_TEST_(?:INPUTS|SEED)`) // the library for tests with random input reads these environment variables
+	}
+	for _, library := range a.required() {
+		stay = append(stay, oldModule+"/"+library+`\b`)
+	}
+	if a.reduced() {
+		stay = append(stay, `https://`+oldModule+`[\w./-]*|\[Mallard\]`) // the README links to the documents that describe all of the template
+	}
+	return stay
 }
 
 func (n *names) literal(from, to string) {
@@ -156,30 +174,17 @@ func firstLabel(group string) string {
 // apiPackage names the Go package of the API after the group, unless the name has another meaning in the template's code.
 func apiPackage(group string, files tree) string {
 	name := strings.ReplaceAll(firstLabel(group), "-", "")
-	used := token.IsKeyword(name) || name == "v1" || name == "v1alpha1" || name == "v1beta1"
+	identifier := regexp.MustCompile(`(?m)^[^/"\n]*\b` + name + `\b`)
+	used := token.IsKeyword(name)
 	for path, file := range files {
 		if strings.HasSuffix(path, ".go") && bytes.Contains(file.content, []byte(oldPackage)) && name != oldPackage {
-			used = used || hasIdentifier(file.content, name)
+			used = used || identifier.Match(file.content)
 		}
 	}
 	if used {
 		return name + "apis"
 	}
 	return name
-}
-
-// hasIdentifier reports whether Go code has the name in other places than comments and strings.
-func hasIdentifier(code []byte, name string) bool {
-	var s scanner.Scanner
-	s.Init(token.NewFileSet().AddFile("", -1, len(code)), code, nil, 0)
-	for {
-		switch _, tok, literal := s.Scan(); {
-		case tok == token.EOF:
-			return false
-		case tok == token.IDENT && literal == name:
-			return true
-		}
-	}
 }
 
 // renameAll renames in all files and their paths.

@@ -6,7 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package fork
 
 import (
-	"bytes"
+	"go/parser"
+	"go/token"
 	"maps"
 	slashpath "path"
 	"regexp"
@@ -41,6 +42,32 @@ func TestRename_EveryForm_GetsTheFormOfTheName(t *testing.T) {
 	} {
 		if got := newNames(a, nil).rename(old); got != want {
 			t.Errorf("%q becomes %q, want %q", old, got, want)
+		}
+	}
+}
+
+// nameInCode matches the name of the template outside of comments and strings of one line.
+var nameInCode = regexp.MustCompile("(?m)^[^/\"`\n]*\\bmallard\\b")
+
+// nameOfAVariable matches a variable that has the name of the API's package, so that make fork would rename its uses.
+var nameOfAVariable = regexp.MustCompile("(?m)^[^/\"`\n]*\\bsamples\\b[\\w, ]*:=(?:.*\n)*.*[^.]\\bsamples\\.[A-Z]")
+
+// A name with a dash is no identifier.
+func TestRename_EveryGoFile_Parses(t *testing.T) {
+	all, err := committed(t.Context(), "../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := newNames(Arguments{Module: "example.com/a/green-pond2", Group: "green-pond.acme.io", Name: "Green-Pond2", Namespace: "green"}, all)
+	for path, f := range all {
+		if strings.HasSuffix(path, ".go") && nameOfAVariable.Match(f.content) {
+			t.Errorf("%s: call the variable samples otherwise", path)
+		}
+		if !strings.HasSuffix(path, ".go") || !nameInCode.Match(f.content) {
+			continue
+		}
+		if _, err := parser.ParseFile(token.NewFileSet(), path, n.rename(string(f.content)), parser.SkipObjectResolution); err != nil {
+			t.Error(err)
 		}
 	}
 }
@@ -110,8 +137,8 @@ func TestReduce_EveryCombination_FindsItsFilesAndLines(t *testing.T) {
 	}
 }
 
-// ownImport matches an import of a package of the template's main module, apart from the libraries, which a fork can require.
-var ownImport = regexp.MustCompile(`(?m)^\t(?:\w+ )?"` + regexp.QuoteMeta(oldModule) + `/((?:cmd|hack|pkg|runtime|test)/[\w./-]+)"$`)
+// ownImport matches an import of a package of the template's main module.
+var ownImport = regexp.MustCompile(`(?m)^\t(?:\w+ )?"` + regexp.QuoteMeta(oldModule) + `/((?:cmd|confidential|crud|hack|observe|pkg|test)/[\w./-]+)"$`)
 
 // expectPackages finds imports of packages that the fork removes. Generated code is generated again.
 func expectPackages(t *testing.T, all, files tree) {
@@ -184,11 +211,14 @@ func packages(files tree) map[string]bool {
 	return folders
 }
 
-// expectPagesOfTests finds tests that read a page that is missing, unless they end because of that.
+// endsWithoutPage matches tests that end, or leave out a part, if a page is missing.
+var endsWithoutPage = regexp.MustCompile(`"\.\./\.\./docs/README\.md"|errors\.Is\(err, fs\.ErrNotExist\)`)
+
+// expectPagesOfTests finds tests that read a page that is missing, unless they expect that.
 func expectPagesOfTests(t *testing.T, files tree) {
 	t.Helper()
 	for path, f := range files {
-		if !strings.HasSuffix(path, "_test.go") || bytes.Contains(f.content, []byte(`"../../docs/README.md"`)) {
+		if !strings.HasSuffix(path, "_test.go") || endsWithoutPage.Match(f.content) {
 			continue
 		}
 		for _, page := range pageOfATest.FindAllSubmatch(f.content, -1) {

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package fork
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"regexp"
@@ -37,42 +38,10 @@ const (
 	anything      = "anything"
 )
 
-// library is a product that a fork without it requires as modules of the template.
-type library struct {
-	product string
-	modules []string
-}
-
-var libraries = []library{
-	{"conversion", []string{"conversion", "conversion/knative"}},
-	{"localcluster", []string{"localcluster/env"}},
-}
-
-// combination of arguments that no fork can have.
-type combination struct {
-	impossible func(Arguments) bool
-	message    string
-}
-
-var combinations = []combination{{
-	func(a Arguments) bool {
-		return slices.Contains(a.Kinds, "AddressBinding") && !slices.Contains(a.Kinds, "AddressableService")
-	},
-	"KINDS with AddressBinding must contain AddressableService too: a binding takes the address of one",
-}, {
-	func(a Arguments) bool { return slices.Contains(a.Without, "conversion") && a.converts() },
-	"WITHOUT=conversion needs VERSIONS=v1: kinds of several versions are converted",
-}, {
-	func(a Arguments) bool {
-		return slices.Contains(a.Without, "crud") && !slices.Contains(a.Without, "hooks")
-	},
-	"WITHOUT=crud needs WITHOUT=hooks too: hooks use the library crud",
-}}
-
 func kinds() []string { return []string{"AddressableService", "AddressBinding", "SimpleDeployment"} }
 
 func products() []string {
-	return []string{"conversion", "crud", "hooks", "localcluster", "migrate", "observer"}
+	return []string{"conversion", "crud", "hardening", "hooks", "localcluster", "migrate", "observer"}
 }
 
 // reduced reports whether the fork lacks something that the template has.
@@ -138,4 +107,32 @@ func (e edit) apply(files tree, present tree) error {
 	f.content = expression.ReplaceAll(f.content, []byte(e.replacement))
 	files[e.path] = f
 	return nil
+}
+
+// libraries are the products that a fork without them requires as modules of the template.
+var libraries = []string{"conversion", "hardening", "localcluster"}
+
+// required returns the libraries that the fork requires.
+func (a Arguments) required() []string {
+	return slices.DeleteFunc(slices.Clone(libraries), func(library string) bool { return !slices.Contains(a.Without, library) })
+}
+
+// requireLibraries requires the libraries that the fork does not keep at a version, instead of replacing them by its folders. Their imports stay
+// in the group of the fork's own packages.
+func (a Arguments) requireLibraries(files tree, version string) {
+	const group = "prefix(" + oldModule
+	for _, library := range a.required() {
+		name := oldModule + "/" + library
+		replaced := regexp.MustCompile(`(?m)^(replace )?\s*` + name + `\S* => .*\n`)
+		unreleased := regexp.MustCompile(`(` + name + `\S*) v\S+`)
+		for path, f := range files {
+			switch {
+			case strings.HasSuffix(path, "go.mod"):
+				f.content = unreleased.ReplaceAll(replaced.ReplaceAll(f.content, nil), []byte("$1 "+version))
+			case path == ".golangci.yaml":
+				f.content = bytes.Replace(f.content, []byte(group), []byte(group+","+name), 1)
+			}
+			files[path] = f
+		}
+	}
 }

@@ -18,15 +18,17 @@ import (
 var readme string
 
 // readme describes a fork that lacks a part of the template, so that the template's own README would not be true.
-func (a Arguments) readme() string {
+func (a Arguments) readme(files tree) string {
 	text := readme
 	for _, kind := range kinds() {
 		if !slices.Contains(a.Kinds, kind) {
 			text = regexp.MustCompile(`(?m)^\| \[`+kind+`\].*\n`).ReplaceAllString(text, "")
 		}
 	}
-	for _, product := range a.Without {
-		text = regexp.MustCompile("(?m)^\\| `"+product+"`.*\n").ReplaceAllString(text, "")
+	for _, library := range append([]string{"crud", "observe"}, libraries...) {
+		if _, has := files[library+"/doc.go"]; !has {
+			text = regexp.MustCompile("(?m)^\\| `"+library+"`.*\n").ReplaceAllString(text, "")
+		}
 	}
 	return text
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func TestReadme_SomeKinds_ListsThemOnly(t *testing.T) {
-	text := Arguments{Kinds: []string{"SimpleDeployment"}}.readme()
+	text := Arguments{Kinds: []string{"SimpleDeployment"}}.readme(nil)
 	for _, kind := range kinds() {
 		row := "| [" + kind + "](docs/reference/api/" + strings.ToLower(kind) + "-fields.md) |"
 		if got, want := strings.Contains(text, row), kind == "SimpleDeployment"; got != want {
@@ -20,11 +20,11 @@ func TestReadme_SomeKinds_ListsThemOnly(t *testing.T) {
 	}
 }
 
-func TestReadme_WithoutProducts_ListsOnlyFoldersThatTheForkHas(t *testing.T) {
-	text := Arguments{Without: []string{"conversion", "migrate"}}.readme()
-	for product, want := range map[string]bool{"conversion": false, "crud": true, "localcluster": true} {
-		if got := strings.Contains(text, "\n| `"+product+"` |"); got != want {
-			t.Errorf("the README lists the folder %s: %v, want %v:\n%s", product, got, want, text)
+func TestReadme_SomeLibraries_ListsThemOnly(t *testing.T) {
+	text := Arguments{}.readme(tree{"crud/doc.go": {}, "localcluster/doc.go": {}})
+	for library, want := range map[string]bool{"conversion": false, "crud": true, "hardening": false, "localcluster": true} {
+		if got := strings.Contains(text, "\n| `"+library+"` |"); got != want {
+			t.Errorf("the README lists the folder %s: %v, want %v:\n%s", library, got, want, text)
 		}
 	}
 }
@@ -32,7 +32,7 @@ func TestReadme_WithoutProducts_ListsOnlyFoldersThatTheForkHas(t *testing.T) {
 // A new group may contain the template's.
 func TestReadme_NewNames_AreInsertedOnce(t *testing.T) {
 	a := Arguments{Group: "samples.knative.dev.acme.io", Name: "Mallard-Pond", Namespace: "knative-samples-pond", Kinds: kinds()[:1]}
-	text := newNames(a, nil).rename(a.readme())
+	text := newNames(a, nil).rename(a.readme(nil))
 	for _, want := range []string{
 		"# Mallard-Pond: an operator\n", "`samples.knative.dev.acme.io`:\n", "kubectl -n knative-samples-pond logs", "=registry.example.com/mallard-pond\n",
 		"[Mallard](https://github.com/mallard-dev/mallard)",

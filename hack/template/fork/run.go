@@ -7,10 +7,10 @@ package fork
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -30,25 +30,21 @@ func Run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	to, err := a.folder()
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(a.To), 0o755); err != nil {
 		return fmt.Errorf("TO=%s: %w", a.To, err)
 	}
-	made, err := os.MkdirTemp(filepath.Dir(to), "."+filepath.Base(to)+"-")
+	made, err := os.MkdirTemp(filepath.Dir(a.To), "."+filepath.Base(a.To)+"-")
 	if err != nil {
 		return fmt.Errorf("TO=%s: %w", a.To, err)
 	}
 	err = a.build(ctx, commit, made)
 	if err == nil {
-		err = move(made, to)
+		err = move(made, a.To)
 	}
 	if err != nil {
 		return removed(made, err)
 	}
-	fmt.Fprintf(os.Stdout, done, a.Name, to, record.File, a.To)
+	fmt.Fprintf(os.Stdout, done, a.Name, a.To, record.File, a.To)
 	return nil
 }
 
@@ -100,8 +96,6 @@ func (a Arguments) build(ctx context.Context, from commit, root string) error {
 		return err
 	}
 	files = newNames(a, files).renameAll(files)
-	a.groupImports(files)
-	widenLines(files)
 	if err := updateChecksums(files); err != nil {
 		return err
 	}
@@ -116,11 +110,10 @@ func (a Arguments) build(ctx context.Context, from commit, root string) error {
 		{"git", "init", "--quiet", "--initial-branch=main"},
 		{"go", "mod", "tidy", "-e"},        // some packages import clients that are generated next
 		{"make", "generate", "ARGS=kinds"}, // the rest of the generated code was renamed
+		{"bash", "-e", "-c", `source hack/modules.sh; for module in "${all_modules[@]}"; do go -C "${module}" mod tidy; done`},
+		{"git", "add", "--all"},
 	}
-	for _, module := range files.modules() {
-		steps = append(steps, []string{"go", "-C", module, "mod", "tidy"})
-	}
-	for _, step := range append(steps, []string{"git", "add", "--all"}) {
+	for _, step := range steps {
 		report(strings.Join(step, " "))
 		if _, err := command.Output(ctx, root, step[0], step[1:]...); err != nil {
 			return a.withRemedy(err)
@@ -131,12 +124,11 @@ func (a Arguments) build(ctx context.Context, from commit, root string) error {
 
 // withRemedy adds the remedy to the error of a step that could not download a module of the template.
 func (a Arguments) withRemedy(err error) error {
-	required := slices.ContainsFunc(libraries, func(l library) bool { return slices.Contains(a.Without, l.product) })
-	if !required || !strings.Contains(err.Error(), oldModule+"/") {
+	if len(a.required()) == 0 || !strings.Contains(err.Error(), oldModule+"/") {
 		return err
 	}
-	return fmt.Errorf("%w\nWithout conversion or localcluster, a fork requires modules of %s at the commit that it is made of. Push the commit; if the "+
-		"repository is private, set GOPRIVATE=%s. Otherwise keep both products", err, oldModule, oldModule)
+	return fmt.Errorf("%w\nWithout %s, the fork requires modules of %s at the commit that it is made of. Push the commit; if the "+
+		"repository is private, set GOPRIVATE=%s. Otherwise keep these products", err, strings.Join(a.required(), " and "), oldModule, oldModule)
 }
 
 // change removes files and lines.
@@ -147,9 +139,10 @@ func (a Arguments) change(files tree, from commit) error {
 	files.remove("pkg/client", files) // it is generated
 	linkToTemplate(files)
 	if a.reduced() {
-		files["README.md"] = file{[]byte(a.readme()), 0o644}
+		files["README.md"] = file{[]byte(a.readme(files)), 0o644}
 	}
-	return a.requireLibraries(files, from.version)
+	a.requireLibraries(files, from.version)
+	return nil
 }
 
 func commitAll(ctx context.Context, root, name string) error {
@@ -166,13 +159,7 @@ func move(made, to string) error {
 	if err := os.Remove(to); err != nil && !os.IsNotExist(err) {
 		return fmt.Errorf("replacing the empty folder: %w", err)
 	}
-	if err := os.Chmod(made, 0o755); err != nil {
-		return fmt.Errorf("moving the fork: %w", err)
-	}
-	if err := os.Rename(made, to); err != nil {
-		return fmt.Errorf("moving the fork: %w", err)
-	}
-	return nil
+	return errors.Join(os.Chmod(made, 0o755), os.Rename(made, to))
 }
 
 // removed deletes what there is of a fork. Commands that were killed may still write until they have ended.

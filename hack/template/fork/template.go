@@ -21,6 +21,7 @@ var parts = []part{{
 		{"hack/nightly.sh", `(?ms)\nforks\(\).*?^}\n`, ""},
 		{"CONTRIBUTING.md", `(?m)^\| .make mutants.*\n`, ""},
 		{"Makefile", `(?m)^\.PHONY: mutants\n(.+\n)*\n`, ""},
+		{".golangci.yaml", `line-length: \d+`, "line-length: 240"}, // new names may be longer
 		{"README.md", `(?m)^\| \*\*fork\*\* it \|`, "| **change** it |"},
 		{"docs/README.md", `(?m)^\| \[Fork\]\(how-to/fork\.md\).*\n`, ""},
 		{"CONTRIBUTING.md", `(?m)^\| .fork. \|.*\n`, ""},
@@ -34,6 +35,9 @@ var parts = []part{{
 }, {
 	names:  []string{"conversion"},
 	remove: []string{"conversion"},
+}, {
+	names:  []string{"hardening"},
+	remove: []string{"hardening"},
 }, {
 	names:  []string{"localcluster"},
 	remove: []string{"localcluster", "hack/update-versions.sh", "hack/test-versions.sh"},
@@ -68,6 +72,12 @@ var parts = []part{{
 	names:  []string{"observer"},
 	remove: []string{"cmd/observer", "optional"},
 }, {
+	names:  []string{"crud", "observer"},
+	remove: []string{"confidential", "observe"},
+	edits: []edit{
+		{"test/repository/layers_test.go", `(?ms)^\tpackages: +"(confidential|observe)".*?^}, \{\n`, ""},
+	},
+}, {
 	// Texts and settings that describe all of the template, and suites that test it.
 	names: []string{anything},
 	remove: []string{
@@ -76,7 +86,7 @@ var parts = []part{{
 		"test/doc.go", "test/repository/environments_test.go",
 		"test/addressbinding", "test/admission", "test/availability", "test/checkout", "test/config", "test/conversion", "test/costs", "test/crud", "test/docs",
 		"test/events", "test/faults", "test/generated", "test/hardening", "test/harness", "test/hooks", "test/install", "test/kind", "test/kubectl",
-		"test/fixtures", "test/migration", "test/moduleproxy", "test/monitoring", "test/observe", "test/operations", "test/permissions", "test/pods",
+		"test/fixtures", "test/migration", "test/moduleproxy", "test/monitoring", "test/observe", "test/operations", "test/permissions", "test/plain", "test/pods",
 		"test/process", "test/reconciler", "test/run", "test/simpledeployment", "test/tenants",
 		"test/repository/ci_test.go", "test/repository/life_test.go", "test/repository/modules*_test.go",
 		"test/repository/post_install_test.go", "test/repository/readme_test.go", "test/repository/spec_test.go",
@@ -95,8 +105,6 @@ var parts = []part{{
 		{"cmd/controller/main.go", `(?m)^.*\baddressbinding\b.*\n`, ""},
 		{"cmd/webhook/main.go", `(?m)^.*NewBindingController.*\n`, ""},
 		{"cmd/webhook/main.go", `, [^,.\n]*\bAddressBindings\b`, ""},
-		{"pkg/webhook/controllers.go", `(?m)^.*/pkg/binding"\n`, ""},
-		{"pkg/webhook/controllers.go", `, binding\.WebhookName`, ""},
 	},
 }, {
 	names: []string{"SimpleDeployment"},
@@ -105,6 +113,7 @@ var parts = []part{{
 		"pkg/apis/samples/v1alpha1/simpledeployment_*.go", "config/*simpledeployment*.yaml", "samples/*simpledeployment.yaml",
 	},
 	edits: []edit{
+		{"cmd/controller/main.go", `filteredfactory\.WithSelectors\((signals\.NewContext\(\)), [\w.]+\)`, "$1"},
 		{"cmd/controller/main.go", `(?m)^.*(\bsimpledeployment\b|\bfilteredfactory\b|/pkg/apis/samples").*\n`, ""},
 	},
 }, {
@@ -130,7 +139,6 @@ var parts = []part{{
 		{"pkg/apis/samples/v1/addressableservice_validation.go", `(?m)^.*conversion/knative".*\n`, ""},
 		{"pkg/webhook/kinds.go", `(?m)^.*samples/v1beta1"\n`, ""},
 		{"pkg/webhook/kinds.go", `v1beta1\.Install, `, ""},
-		{"pkg/webhook/controllers.go", `(?m)^.*convertedCRDs.*\n`, ""},
 		{"pkg/webhook/controllers.go", `withOlderVersions`, "nil"},
 		{"cmd/webhook/main.go", `(?m)^.*NewConversionController.*\n`, ""},
 		{"hack/update-codegen.sh", ` --conversion-webhook \S+`, ""},
@@ -157,7 +165,7 @@ var parts = []part{{
 		{"pkg/apis/config/parsers.go", `AddressableName: NewAddressableFromConfigMap`, ""},
 		{"pkg/webhook/kinds.go", `(?m)^.*samples/v1"\n`, ""},
 		{"pkg/webhook/kinds.go", `, v1\.Install`, ""},
-		{"pkg/webhook/controllers.go", `(?m)^.*(/pkg/apis/config|/logging)"\n`, ""},
+		{"pkg/webhook/controllers.go", `(?m)^.*/logging"\n`, ""},
 		{"pkg/webhook/controllers.go", `(?m)^(\t//.*\n)*\tstore( :=|\.).*\n`, ""},
 		{"pkg/webhook/controllers.go", `store\.ToContext`, "nil"},
 		{"test/repository/config_test.go", `"config-addressable", `, ""},

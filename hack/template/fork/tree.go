@@ -6,17 +6,15 @@ SPDX-License-Identifier: Apache-2.0
 package fork
 
 import (
-	"archive/tar"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	slashpath "path"
 	"path/filepath"
-	"slices"
 	"strings"
+	"testing/fstest"
 
 	"github.com/mallard-dev/mallard/hack/template/command"
 )
@@ -26,11 +24,7 @@ func (a Arguments) validateFolder() error {
 	if a.To == "" {
 		return errors.New("TO is not set: it names the folder of the fork, such as ../pond")
 	}
-	path, err := a.folder()
-	if err != nil {
-		return err
-	}
-	entries, err := os.ReadDir(path)
+	entries, err := os.ReadDir(a.To)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("TO=%s must be a folder that is empty or does not exist: %w", a.To, err)
 	}
@@ -38,13 +32,10 @@ func (a Arguments) validateFolder() error {
 		return fmt.Errorf("TO=%s must be a folder that is empty or does not exist; it has %s", a.To, entries[0].Name())
 	}
 	working, err := os.Getwd()
-	if err != nil {
-		return fmt.Errorf("TO=%s: %w", a.To, err)
+	if err == nil && strings.HasPrefix(a.To+"/", working+"/") {
+		err = fmt.Errorf("TO=%s must be outside of the template's checkout, such as ../pond", a.To)
 	}
-	if strings.HasPrefix(path+"/", working+"/") {
-		return fmt.Errorf("TO=%s must be outside of the template's checkout, such as ../pond", a.To)
-	}
-	return nil
+	return err
 }
 
 // tree holds the content of files by their slash-separated path.
@@ -56,34 +47,35 @@ type file struct {
 	mode    fs.FileMode
 }
 
-// committed returns the files of the checkout's commit.
+// committed returns the files of the checkout, which has no changes.
 func committed(ctx context.Context, template string) (tree, error) {
-	archive, err := command.Output(ctx, template, "git", "archive", "--format=tar", "HEAD")
+	listed, err := command.Output(ctx, template, "git", "ls-files", "-z")
 	if err != nil {
 		return nil, err
 	}
 	files := make(tree)
-	for reader := tar.NewReader(strings.NewReader(archive)); ; {
-		header, err := reader.Next()
-		if errors.Is(err, io.EOF) {
-			return files, nil
+	for path := range strings.SplitSeq(strings.TrimSuffix(listed, "\x00"), "\x00") {
+		whole := filepath.Join(template, path)
+		info, err := os.Lstat(whole)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // deleted, in a test on a checkout with changes
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading the template's files: %w", err)
+			return nil, fmt.Errorf("reading the template: %w", err)
 		}
-		if header.Typeflag == tar.TypeSymlink {
-			files[header.Name] = file{[]byte(header.Linkname), fs.ModeSymlink}
-			continue
+		f := file{mode: info.Mode()}
+		if f.mode.Type() == fs.ModeSymlink {
+			target, err := os.Readlink(whole)
+			if err != nil {
+				return nil, fmt.Errorf("reading the template: %w", err)
+			}
+			f.content = []byte(target)
+		} else if f.content, err = os.ReadFile(whole); err != nil {
+			return nil, err
 		}
-		if header.Typeflag != tar.TypeReg {
-			continue // a folder, or the commit
-		}
-		content, err := io.ReadAll(reader)
-		if err != nil {
-			return nil, fmt.Errorf("reading the template's file %s: %w", header.Name, err)
-		}
-		files[header.Name] = file{content, header.FileInfo().Mode().Perm()}
+		files[path] = f
 	}
+	return files, nil
 }
 
 // remove deletes from other files those of this tree that are below a folder, or that a pattern of path.Match describes. It returns how many
@@ -110,32 +102,9 @@ func matches(pattern, path string) bool {
 }
 
 func (t tree) write(root string) error {
-	for path, file := range t {
-		whole := filepath.Join(root, filepath.FromSlash(path))
-		if err := os.MkdirAll(filepath.Dir(whole), 0o755); err != nil {
-			return fmt.Errorf("writing the fork: %w", err)
-		}
-		var err error
-		if file.mode == fs.ModeSymlink {
-			err = os.Symlink(string(file.content), whole)
-		} else {
-			err = os.WriteFile(whole, file.content, file.mode)
-		}
-		if err != nil {
-			return fmt.Errorf("writing the fork: %w", err)
-		}
+	files := make(fstest.MapFS)
+	for path, f := range t {
+		files[path] = &fstest.MapFile{Data: f.content, Mode: f.mode}
 	}
-	return nil
-}
-
-// modules returns the folders of the Go modules, sorted. Those in testdata are no part of the project.
-func (t tree) modules() []string {
-	var folders []string
-	for file := range t {
-		if slashpath.Base(file) == "go.mod" && !strings.Contains(file, "testdata/") {
-			folders = append(folders, slashpath.Dir(file))
-		}
-	}
-	slices.Sort(folders)
-	return folders
+	return os.CopyFS(root, files)
 }

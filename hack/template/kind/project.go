@@ -24,6 +24,8 @@ type project struct {
 	// Header and HashHeader are the license headers of Go files and of others.
 	Header, HashHeader string
 	Module             string
+	// Environment is the module with the harness of the suites, which a fork may require from its template.
+	Environment string
 	// API is the folder of the operator's API below pkg/apis, and APIPackage the name of its package.
 	API, APIPackage string
 	Group           string
@@ -55,6 +57,7 @@ func readProject(root string) (*project, error) {
 		file, pattern string
 	}{
 		{&p.Module, "go.mod", `(?m)^module (\S+)$`},
+		{&p.Environment, "go.mod", `(?m)^\t(\S+/localcluster/env) v`},
 		{&p.APIPackage, "pkg/apis/" + p.API + "/doc.go", `(?m)^package (\w+)$`},
 		{&p.Group, "pkg/apis/" + p.API + "/" + p.versions[0] + "/doc.go", `(?m)^// \+groupName=(\S+)$`},
 		{&p.App, "config/100-namespace.yaml", `(?m)^    app\.kubernetes\.io/name: (\S+)$`},

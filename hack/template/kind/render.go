@@ -15,8 +15,6 @@ import (
 	"slices"
 	"strings"
 	"text/template"
-
-	"github.com/mallard-dev/mallard/hack/template/imports"
 )
 
 //go:embed templates
@@ -131,12 +129,27 @@ func (m *model) own(pkg string, alias ...string) string {
 	return strings.Join(append([]string{m.Module + "/" + pkg}, alias...), " ")
 }
 
+// group returns the group of an import, from 0, in the order of .golangci.yaml: the standard library, other modules, Knative's, and the operator's.
+func (m *model) group(pkg string) int {
+	first, _, _ := strings.Cut(pkg, "/") // a path without a slash is its own first part
+	switch {
+	case strings.HasPrefix(pkg, m.Module+"/") || strings.HasPrefix(pkg, m.Environment+"/"):
+		return 3
+	case first == "knative.dev":
+		return 2
+	case strings.Contains(first, "."):
+		return 1
+	default:
+		return 0
+	}
+}
+
 // imports returns an import declaration of packages, each a path that may be followed by an alias.
 func (m *model) imports(packages ...string) string {
-	groups := make([]map[string]string, imports.Groups)
+	groups := make([]map[string]string, 4)
 	for _, entry := range packages {
 		pkg, alias, _ := strings.Cut(entry, " ")
-		group := imports.Group(m.Module, pkg)
+		group := m.group(pkg)
 		if alias == path.Base(pkg) && alias != "v1" {
 			alias = ""
 		}
