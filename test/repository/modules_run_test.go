@@ -61,11 +61,11 @@ func TestGoflags_File_ContainsTheCompilerFlags(t *testing.T) {
 }
 
 // budget is the number of packages that `make run` compiles from empty caches, by group. About five packages take a second of CPU time.
-// Ours has room for the kinds that users add, which are a few packages each.
+// Ours and that of knative.dev have room for the kinds that users add: a few packages each, and the informers of their children.
 var budget = map[string]int{
 	ours: 120, standard: 240, otherProjects: 290,
 	"k8s.io/kubernetes": 576, "k8s.io/client-go": 366, "k8s.io/apiserver": 191, "k8s.io/kubectl": 85, "k8s.io": 403, "sigs.k8s.io": 90,
-	"knative.dev": 64, "go.etcd.io": 94, "google.golang.org": 121, "go.opentelemetry.io": 103, "golang.org": 60,
+	"knative.dev": 68, "go.etcd.io": 94, "google.golang.org": 121, "go.opentelemetry.io": 103, "golang.org": 60,
 }
 
 // The groups that are no project.
