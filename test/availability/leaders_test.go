@@ -94,16 +94,16 @@ func nameOf(i int) string { return fmt.Sprintf("o%03d", i) }
 // change makes a random change, to an object or to what a controller has made of it.
 func (f farm) change(ctx context.Context, random *rand.Rand, n int) error {
 	name := nameOf(random.IntN(n))
-	samples := fixtures.Client(f.Env).SamplesV1()
+	client := fixtures.Client(f.Env).SamplesV1()
 	merge := func(format string, args ...any) []byte { return fmt.Appendf(nil, format, args...) }
 	var err error
 	switch random.IntN(7) {
 	case 0: // another address
-		_, err = samples.AddressableServices(f.ns).Patch(ctx, name, types.MergePatchType, merge(`{"spec":{"path":"/%d"}}`, random.IntN(100)), metav1.PatchOptions{})
+		_, err = client.AddressableServices(f.ns).Patch(ctx, name, types.MergePatchType, merge(`{"spec":{"path":"/%d"}}`, random.IntN(100)), metav1.PatchOptions{})
 	case 1: // the same name again
-		if err = samples.AddressableServices(f.ns).Delete(ctx, name, metav1.DeleteOptions{}); err == nil {
+		if err = client.AddressableServices(f.ns).Delete(ctx, name, metav1.DeleteOptions{}); err == nil {
 			as := fixtures.Published(f.ns, name)
-			if _, err = samples.AddressableServices(f.ns).Create(ctx, as, metav1.CreateOptions{}); apierrors.IsAlreadyExists(err) {
+			if _, err = client.AddressableServices(f.ns).Create(ctx, as, metav1.CreateOptions{}); apierrors.IsAlreadyExists(err) {
 				err = nil // it is being deleted; rebuild makes it again
 			}
 		}
