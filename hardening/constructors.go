@@ -187,7 +187,7 @@ func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (contex
 		ctx, serve = p.withProbes(ctx, signal, informers)
 	}
 	if os.Getenv(ProbesVariable) != "" {
-		serve() // The main has no probes of its own, and is alive while it waits for the API server.
+		serve() // The main serves no other probes, and is alive while it waits for the API server.
 	}
 	if !p.off[configmaps] {
 		checkConfigMaps(ctx)

@@ -108,7 +108,7 @@ func (f *factory) get(gvr schema.GroupVersionResource) (*entry, error) {
 	return e, e.err
 }
 
-// start runs the informer of a resource until the process ends. Discovery is asked first, and again after a refusal: the API server checks permissions
+// start runs the informer of a resource until the process ends. It queries discovery first, and again after a denial: the API server checks permissions
 // before it looks for the resource, and a list of what is not served would be repeated as long as the process runs.
 func (f *factory) start(gvr schema.GroupVersionResource) *entry {
 	e, none := &entry{started: time.Now()}, schema.GroupVersionResource{}

@@ -179,7 +179,7 @@ type informer struct {
 	process *process
 	// kind is the name of the Go type of its objects.
 	kind string
-	// resource is what a duck informer reads. It is empty for others.
+	// resource is that of a duck informer, and empty for others.
 	resource schema.GroupVersionResource
 	// selects is set once it turns out that the informer does not have all objects that this process creates.
 	selects atomic.Bool

@@ -93,7 +93,7 @@ func (p *process) withProbes(ctx, signal context.Context, informers []controller
 	})
 }
 
-// readiness returns why the process is not ready.
+// readiness returns an error with the reason for which the process is not ready.
 func (p *process) readiness(ctx, signal context.Context, informers []controller.Informer) error {
 	kinds := p.informers.unsynced()
 	// A process of a StatefulSet has its share by its name.

@@ -27,7 +27,7 @@ const (
 	gracePeriod = 5 * time.Second
 	// beforeClosing is the time after SIGTERM in which API servers learn that this process is no endpoint of the Service anymore.
 	beforeClosing = 2 * time.Second
-	// holding is how long responses are held, so that each connection in use carries a request when the idle ones are closed.
+	// holding is the time for which responses are held, so that each connection in use carries a request when the idle ones are closed.
 	holding = 500 * time.Millisecond
 )
 
@@ -94,7 +94,7 @@ func (l leaderAware) Demote(bucket reconciler.Bucket) {
 // over the connections that they have: under load, Kubernetes would kill the process with the requests that it is answering.
 //
 // HTTP closes a connection without loss only if a response says so. The server does that with each response once it keeps no connections; as it also closes
-// the idle ones at that moment, and a request may be on its way, responses are held for a moment before.
+// the idle ones at that moment, and a request may not have been delivered yet, responses are held for a moment before.
 type connections struct {
 	server atomic.Pointer[http.Server]
 	// held is locked while responses are.

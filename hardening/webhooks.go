@@ -103,7 +103,7 @@ func withReadable(controller webhook.AdmissionController, request *admissionv1.A
 
 // withFields returns a response of package defaulting that patches only what SetDefaults changes. Upstream patches the object to the form that its Go
 // type has in JSON, which removes the fields of later releases and writes zero values, and rejects one that does not fit the type
-// with a message about Go. Here the schema rejects it, which names the field and the type; package validation rejects what a schema lets through.
+// with a message about Go. Here the schema rejects it, which names the field and the type; package validation rejects values that a schema admits.
 func withFields(controller webhook.AdmissionController, request *admissionv1.AdmissionRequest, response *admissionv1.AdmissionResponse) *admissionv1.AdmissionResponse {
 	object, raw := newObject(controller, request), request.Object.Raw
 	if object == nil || !strings.HasSuffix(reflect.Indirect(reflect.ValueOf(controller)).Type().PkgPath(), "/defaulting") {

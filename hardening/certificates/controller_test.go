@@ -138,7 +138,7 @@ func TestReady_OnlyWhenAPIServersTrustTheCertificate(t *testing.T) {
 		change func(*world)
 		want   string // in the reason; empty means ready
 	}{
-		"everything is there":        {change: func(*world) {}},
+		"everything is set":          {change: func(*world) {}},
 		"no Secret":                  {change: func(w *world) { w.secret = nil }, want: `"certs" not found`},
 		"Secret without certificate": {change: func(w *world) { w.secret.Data = nil }, want: "secret certs: "},
 		"no configuration":           {change: func(w *world) { w.mutating, w.validating, w.crd = nil, nil, nil }, want: "no webhook configuration refers"},
