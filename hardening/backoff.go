@@ -57,15 +57,15 @@ func (b *backOff) wait(object types.NamespacedName) time.Duration {
 	return b.failing[object].notBefore.Sub(b.clock.Now())
 }
 
-// result returns the result for the queue, and whether a failure has to be logged. A requeue that wraps another error is a failure, too.
-func (b *backOff) result(object types.NamespacedName, err error) (event error, failed bool) {
+// result returns whether a failure has to be logged, and the result for the queue. A requeue that wraps another error is a failure, too.
+func (b *backOff) result(object types.NamespacedName, err error) (failed bool, event error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	requeue, _ := controller.IsRequeueKey(err)
-	if _, wraps := err.(interface{ Unwrap() []error }); err == nil || requeue && !wraps || //nolint:errorlint // the outermost error
+	if _, wraps := err.(interface{ Unwrap() []error }); err == nil || requeue && !wraps || // the outermost error
 		controller.IsSkipKey(err) || controller.IsPermanentError(err) {
 		delete(b.failing, object)
-		return err, false
+		return false, err
 	}
 	grown := min(max(2*b.failing[object].delay, firstDelay), lastDelay)
 	delay := grown
@@ -77,7 +77,7 @@ func (b *backOff) result(object types.NamespacedName, err error) (event error, f
 	}
 	b.failing[object] = failing{grown, b.clock.Now().Add(min(delay, firstDelay))}
 	// The requeue is the first of the two: the error may wrap another one.
-	return fmt.Errorf("%w; %w", controller.NewRequeueAfter(delay), err), !expected(err)
+	return !expected(err), fmt.Errorf("%w; %w", controller.NewRequeueAfter(delay), err)
 }
 
 // expected reports whether an error belongs to the normal life of objects, so that it is no line at the level ERROR.

@@ -34,7 +34,7 @@ func TestBackoff_Failures_GrowToThirtySecondsAndEndWithASuccess(t *testing.T) {
 	b, clock := newTestBackoff()
 	var delays []time.Duration
 	for range 7 {
-		event, failed := b.result(one, errors.New("down"))
+		failed, event := b.result(one, errors.New("down"))
 		requeued, delay := controller.IsRequeueKey(event)
 		if !requeued || !failed {
 			t.Fatalf("result() = %v, %t", event, failed)
@@ -48,7 +48,7 @@ func TestBackoff_Failures_GrowToThirtySecondsAndEndWithASuccess(t *testing.T) {
 	if want := "[1s 2s 4s 8s 16s 30s 30s]"; fmt.Sprint(delays) != want {
 		t.Errorf("delays: %v, want %s", delays, want)
 	}
-	if event, failed := b.result(one, nil); event != nil || failed || b.wait(one) > 0 || len(b.failing) > 0 {
+	if failed, event := b.result(one, nil); event != nil || failed || b.wait(one) > 0 || len(b.failing) > 0 {
 		t.Errorf("after a success: %v, %t", event, failed)
 	}
 }
@@ -71,7 +71,7 @@ func TestBackoff_Results_AreRepeatedAndLoggedAsTheirKind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, _ := newTestBackoff()
-			event, failed := b.result(one, tc.err)
+			failed, event := b.result(one, tc.err)
 			if _, delay := controller.IsRequeueKey(event); delay != tc.delay || failed != tc.failed || !errors.Is(event, tc.err) {
 				t.Errorf("result() = %v, %t, want a delay of %v, %t", event, failed, tc.delay, tc.failed)
 			}

@@ -35,8 +35,9 @@ const (
 	fields     concern = "fields"     // defaulting removes fields of later releases, and rejects wrong types before the schema can name them
 )
 
-var concerns = []concern{limits, panics, backoff, postponing, references, tombstones, ducks, stopping, ports, probes, requests,
-	configmaps, retries, secrets, fields}
+var concerns = []concern{
+	limits, panics, backoff, postponing, references, tombstones, ducks, stopping, ports, probes, requests, configmaps, retries, secrets, fields,
+}
 
 // parseOff returns the concerns that the environment variable switches off.
 func parseOff(value string) (map[concern]bool, error) {

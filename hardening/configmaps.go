@@ -27,11 +27,11 @@ import (
 	"knative.dev/pkg/system"
 )
 
-// checkConfigMaps ends the process if a ConfigMap that sharedmain reads at the start is invalid: the errors of most parsers name neither it nor
+// checkConfigMaps returns an error if a ConfigMap that sharedmain reads at the start is invalid: the errors of most parsers name neither it nor
 // the key, and durations that do not go together stop leader election only.
-func checkConfigMaps(ctx context.Context) {
+func checkConfigMaps(ctx context.Context) error {
 	if os.Getenv(system.NamespaceEnvKey) == "" {
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -49,9 +49,10 @@ func checkConfigMaps(ctx context.Context) {
 			continue
 		}
 		if err := explain(cm, parse); err != nil {
-			log.Fatal(err)
+			return err
 		}
 	}
+	return nil
 }
 
 // explain returns the error of a parser with the key: the one without which the ConfigMap is valid.

@@ -190,7 +190,9 @@ func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (contex
 		serve() // The main serves no other probes, and is alive while it waits for the API server.
 	}
 	if !p.off[configmaps] {
-		checkConfigMaps(ctx)
+		if err := checkConfigMaps(ctx); err != nil {
+			log.Fatal(err)
+		}
 	}
 	if len(informers) > 0 {
 		informers[0] = starting{informers[0], func() { p.running.Store(true); serve() }}

@@ -74,7 +74,7 @@ func (p *process) duckFactory(ctx context.Context, inner duck.InformerFactory) d
 		f.typed, _ = cached.Delegate.(*duck.TypedInformerFactory)
 	}
 	stored, _ := p.ducks.LoadOrStore(inner, f)
-	return stored.(*factory)
+	return stored.(*factory) //nolint:forcetypeassert // a map of them
 }
 
 // Get implements duck.InformerFactory. It replaces only the context of a factory that is not one of upstream's.
@@ -92,7 +92,7 @@ func (f *factory) Get(_ context.Context, gvr schema.GroupVersionResource) (cache
 		case time.Since(e.started) > firstListLimit:
 			return nil, nil, fmt.Errorf("reading %s: %w", gvr.GroupResource(), errNotSynced)
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond) //nolint:forbidigo // a condition without an event
 	}
 }
 
@@ -137,7 +137,7 @@ func (f *factory) start(gvr schema.GroupVersionResource) *entry {
 			if resource == none {
 				return nil, apierrors.NewNotFound(gvr.GroupResource(), "") // the reflector lists then
 			}
-			return f.typed.Client.Resource(resource).Namespace(scope).Watch(ctx, options) //nolint:wrapcheck // the same
+			return f.typed.Client.Resource(resource).Namespace(scope).Watch(ctx, options)
 		},
 	}, f.typed.Client), &unstructured.Unstructured{}, f.typed.ResyncPeriod, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	e.err = errors.Join(inner.SetTransform(f.toDuckType), inner.SetWatchErrorHandlerWithContext(onWatchError))

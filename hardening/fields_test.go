@@ -8,6 +8,7 @@ package hardening
 import (
 	"context"
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -157,7 +158,5 @@ func equalJSON(t *testing.T, a, b string) bool {
 			t.Fatal(err)
 		}
 	}
-	first, _ := json.Marshal(decoded[0])
-	second, _ := json.Marshal(decoded[1])
-	return string(first) == string(second)
+	return reflect.DeepEqual(decoded[0], decoded[1])
 }

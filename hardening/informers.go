@@ -32,7 +32,8 @@ func (i *informers) add(added *informer) { i.all.Store(added, nil) }
 
 func (i *informers) list() (all []*informer) {
 	for key := range i.all.Range {
-		all = append(all, key.(*informer))
+		one, _ := key.(*informer)
+		all = append(all, one)
 	}
 	return all
 }
@@ -97,30 +98,30 @@ func (i *informers) reportUnsynced(ctx context.Context) {
 // rehearsal runs the injectors of informers on spare factories, and makes the real factories return wrapped informers: a factory keeps the
 // first informer of a type. It is an injector itself, the last one before those of the informers.
 func (p *process) rehearsal(inner injection.Interface, factories []injection.InformerFactoryInjector) injection.DuckFactoryInjector {
-	return func(real context.Context) context.Context {
-		spare := real
+	return func(actual context.Context) context.Context {
+		spare := actual
 		for _, inject := range factories {
-			spare = inject(spare)
+			spare = inject(spare) //nolint:fatcontext // it holds one factory of each kind
 		}
 		for _, inject := range inner.GetInformers() {
-			spare = p.rehearse(real, spare, func(ctx context.Context) (context.Context, []controller.Informer) {
+			spare = p.rehearse(actual, spare, func(ctx context.Context) (context.Context, []controller.Informer) { //nolint:fatcontext // and one informer
 				ctx, informer := inject(ctx)
 				return ctx, []controller.Informer{informer}
 			})
 		}
 		for _, inject := range inner.GetFilteredInformers() {
-			spare = p.rehearse(real, spare, inject)
+			spare = p.rehearse(actual, spare, inject) //nolint:fatcontext // the same
 		}
-		return real
+		return actual
 	}
 }
 
 // rehearse runs one injector. Injectors are arbitrary code, so one that cannot be rehearsed keeps its informers as they are.
-func (p *process) rehearse(real, spare context.Context, inject injection.FilteredInformersInjector) (next context.Context) {
-	next = spare
+func (p *process) rehearse(actual, spare context.Context, inject injection.FilteredInformersInjector) (next context.Context) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			logging.FromContext(real).Warnw("The informers of an injector are not hardened, because it panics if it is called twice", "panic", cause)
+			next = spare
+			logging.FromContext(actual).Warnw("The informers of an injector are not hardened, because it panics if it is called twice", "panic", cause)
 		}
 	}()
 	seen := &factoryReader{Context: spare}
@@ -128,7 +129,7 @@ func (p *process) rehearse(real, spare context.Context, inject injection.Filtere
 	if keys := seen.keys; len(keys) == len(made) {
 		for n, m := range made {
 			if shared, ok := m.(cache.SharedIndexInformer); ok {
-				p.seed(real.Value(keys[n]), shared)
+				p.seed(actual.Value(keys[n]), shared)
 			}
 		}
 	}

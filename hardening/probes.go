@@ -49,9 +49,9 @@ func checkPorts(ctx context.Context) {
 
 // checkPort ends the process if a port is taken. Port 0 never is.
 func checkPort(variable, port string) {
-	listener, err := net.Listen("tcp", ":"+port)
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", ":"+port)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		log.Fatalf("environment variable %s=%s: %v", variable, port, err)
+		log.Fatalf("environment variable %s=%s: %v", variable, port, err) //nolint:gosec // of the administrator
 	}
 	if err == nil { // knative.dev/pkg reports others
 		_ = listener.Close()
@@ -72,9 +72,9 @@ func (p *process) withProbes(ctx, signal context.Context, informers []controller
 		return ctx, func() {}
 	}
 	variable := cmp.Or(os.Getenv(ProbesVariable), strconv.Itoa(injection.HealthCheckDefaultPort))
-	port, err := strconv.ParseUint(variable, 10, 16)
-	if err != nil || port == 0 {
-		log.Fatalf("environment variable %s=%q: must be a port number from 1 to 65535", ProbesVariable, variable)
+	port, err := strconv.Atoi(variable)
+	if err != nil || port < 1 || port > 65535 {
+		log.Fatalf("environment variable %s=%q: must be a port number from 1 to 65535", ProbesVariable, variable) //nolint:gosec // quoted
 	}
 	probes := ctx
 	if ctx.Value(ownReadiness) == nil {
@@ -86,7 +86,7 @@ func (p *process) withProbes(ctx, signal context.Context, informers []controller
 	}
 	return sharedmain.WithHealthProbesDisabled(ctx), sync.OnceFunc(func() {
 		go func() {
-			if err := injection.ServeHealthProbes(probes, int(port)); err != nil {
+			if err := injection.ServeHealthProbes(probes, port); err != nil {
 				p.logger().Warnw("No probes are served, unless the main does", zap.Error(err))
 			}
 		}()

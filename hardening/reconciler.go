@@ -70,7 +70,7 @@ func (h *hardened) Reconcile(ctx context.Context, key string) error {
 	if off[backoff] {
 		return err
 	}
-	event, failed := h.backoff.result(object, err)
+	failed, event := h.backoff.result(object, err)
 	// The configuration of a webhook does not come and go, as other objects do.
 	if _, serves := h.inner.(interface{ Path() string }); failed || serves && apierrors.IsNotFound(err) {
 		logging.FromContext(ctx).Errorw("Reconcile error", zap.Duration("duration", time.Since(started)), zap.Error(err))
@@ -84,7 +84,7 @@ func (h *hardened) call(ctx context.Context, key string) (err error) {
 		err = fmt.Errorf("panic while reconciling %s: %v", key, cause)
 		logging.FromContext(ctx).Errorw("A reconciler panicked", zap.Error(err), zap.Stack("stack"))
 	})
-	return h.inner.Reconcile(ctx, key) //nolint:wrapcheck // it is the result
+	return h.inner.Reconcile(ctx, key)
 }
 
 // wrap returns h with exactly those optional interfaces that the inner reconciler has: sharedmain and package webhook decide by them.

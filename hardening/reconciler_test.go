@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	apixv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"knative.dev/pkg/configmap"
@@ -35,7 +35,7 @@ func (*admits) Admit(context.Context, *admissionv1.AdmissionRequest) *admissionv
 	panic("in Admit")
 }
 func (*converts) Path() string { return "/converts" }
-func (*converts) Convert(context.Context, *apixv1.ConversionRequest) *apixv1.ConversionResponse {
+func (*converts) Convert(context.Context, *apiextensionsv1.ConversionRequest) *apiextensionsv1.ConversionResponse {
 	panic("in Convert")
 }
 func (stateless) ThisTypeDoesNotDependOnInformerState() {}
@@ -137,7 +137,7 @@ func TestAdmission_Panic_RejectsTheRequest(t *testing.T) {
 
 func TestConversion_Panic_FailsTheRequest(t *testing.T) {
 	p, _ := newProcess(t)
-	response := conversion{&converts{}, p}.Convert(t.Context(), &apixv1.ConversionRequest{UID: "1"})
+	response := conversion{&converts{}, p}.Convert(t.Context(), &apiextensionsv1.ConversionRequest{UID: "1"})
 	if response.UID != "1" || response.Result.Status != "Failure" || !strings.Contains(response.Result.Message, "/converts") {
 		t.Errorf("response: %+v", response)
 	}
@@ -180,7 +180,7 @@ func TestLeading_ReconciliationHasEnded_ItsContextRemains(t *testing.T) {
 	p, _ := newProcess(t)
 	var kept context.Context
 	impl := construct(t, p, func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-		return newImpl(ctx, reconcileFunc(func(ctx context.Context, _ string) error { kept = ctx; return nil }))
+		return newImpl(ctx, reconcileFunc(func(ctx context.Context, _ string) error { kept = ctx; return nil })) //nolint:fatcontext // as a cache keeps it
 	})
 	if err := errors.Join(impl.Reconciler.Reconcile(t.Context(), "default/a"), kept.Err()); err != nil {
 		t.Errorf("the context that a cache of duck informers would keep has ended: %v", err)

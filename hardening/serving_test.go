@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/zap"
 	"k8s.io/client-go/rest"
@@ -27,41 +26,40 @@ import (
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	return listener.Addr().(*net.TCPAddr).Port
 }
 
-// serveProbes serves the probes of a process, and returns what answers with the status of a path.
-func serveProbes(ctx context.Context, t *testing.T, p *process, signal context.Context) (get func(path string) int) {
+// serveProbes serves the probes of a process, and returns what answers with the status of a path, and what SIGTERM does.
+func serveProbes(ctx context.Context, t *testing.T, p *process) (get func(path string) int, terminate func()) {
 	t.Helper()
+	signal, terminate := context.WithCancel(t.Context())
 	port := strconv.Itoa(freePort(t))
 	t.Setenv(ProbesVariable, port)
 	_, serve := p.withProbes(ctx, signal, nil)
 	serve()
-	return func(path string) int {
-		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	return func(path string) (code int) {
+		eventually(t, "probes are served", func() bool {
 			response, err := http.Get("http://127.0.0.1:" + port + path) //nolint:noctx // ends with the test
 			if err == nil {
-				response.Body.Close()
-				return response.StatusCode
+				_ = response.Body.Close()
+				code = response.StatusCode
 			}
-			if time.Now().After(deadline) {
-				t.Fatal(err)
-			}
-		}
-	}
+			return err == nil
+		})
+		return code
+	}, terminate
 }
 
 func TestProbes_ReadinessFollowsCachesAndSignal_HealthDoesNot(t *testing.T) {
 	p, _ := newProcess(t)
-	signal, terminate := context.WithCancel(t.Context())
 	p.running.Store(false)
 	p.constructors.Store(1)
-	get := serveProbes(t.Context(), t, p, signal)
+	get, terminate := serveProbes(t.Context(), t, p)
 	if code := get("/readiness"); code != http.StatusServiceUnavailable {
 		t.Errorf("readiness before the caches are filled: %d", code)
 	}
@@ -84,23 +82,20 @@ func TestProbes_MainServesThem_HasThePort(t *testing.T) {
 	port := strconv.Itoa(freePort(t))
 	t.Setenv(ProbesVariable, port)
 	_, serve := p.withProbes(t.Context(), t.Context(), nil)
-	listener, err := net.Listen("tcp", ":"+port)
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", ":"+port)
 	if err != nil {
 		t.Fatalf("a main that listens after the set-up finds its port taken: %v", err)
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	serve()
-	for deadline := time.Now().Add(10 * time.Second); logs.FilterLevelExact(zap.WarnLevel).Len() == 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it is not reported")
-		}
-	}
+	eventually(t, "it is reported", func() bool { return logs.FilterLevelExact(zap.WarnLevel).Len() > 0 })
 }
 
 func TestProbes_HandlerOfTheMain_IsKept(t *testing.T) {
 	p, _ := newProcess(t)
 	own := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }
-	if code := serveProbes(injection.AddReadiness(t.Context(), own), t, p, t.Context())("/readiness"); code != http.StatusTeapot {
+	get, _ := serveProbes(injection.AddReadiness(t.Context(), own), t, p)
+	if code := get("/readiness"); code != http.StatusTeapot {
 		t.Errorf("status %d", code)
 	}
 }
@@ -112,13 +107,13 @@ func TestPorts_TakenByAnotherProcess_EndTheStart(t *testing.T) {
 		checkPorts(ctx)
 		return
 	}
-	listener, err := net.Listen("tcp", ":0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", ":0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	port := listener.Addr().(*net.TCPAddr).Port
-	other := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$") //nolint:gosec // the test itself
+	other := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
 	other.Env = append(os.Environ(), "HARDENING_TEST_PORT="+strconv.Itoa(port), "PROFILING_PORT="+strconv.Itoa(freePort(t)),
 		"WEBHOOK_PORT="+strconv.Itoa(freePort(t))) // which the main does not read
 	output, err := other.CombinedOutput()

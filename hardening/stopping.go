@@ -83,9 +83,10 @@ func (l leaderAware) Demote(bucket reconciler.Bucket) {
 		return
 	}
 	for object, cancel := range l.hardened.running.Range {
-		if bucket.Has(object.(types.NamespacedName)) {
+		key, _ := object.(types.NamespacedName)
+		if cancel, ok := cancel.(context.CancelCauseFunc); ok && bucket.Has(key) {
 			// Requests fail with the cause, which is no failure of the object.
-			cancel.(context.CancelCauseFunc)(fmt.Errorf("lost leadership of %s: %w", bucket.Name(), context.Canceled))
+			cancel(fmt.Errorf("lost leadership of %s: %w", bucket.Name(), context.Canceled))
 		}
 	}
 }
@@ -108,10 +109,10 @@ func (c *connections) withGracePeriod(ctx, signal context.Context) context.Conte
 		return ctx
 	}
 	context.AfterFunc(signal, func() {
-		time.Sleep(beforeClosing)
+		time.Sleep(beforeClosing) //nolint:forbidigo // API servers do not say when they know
 		c.held.Lock()
 		defer c.held.Unlock()
-		time.Sleep(holding)
+		time.Sleep(holding) //nolint:forbidigo // clients do not say when they send
 		if server := c.server.Load(); server != nil {
 			server.SetKeepAlivesEnabled(false)
 		}

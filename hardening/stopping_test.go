@@ -44,7 +44,7 @@ func TestStop_ReconciliationHangs_TheProcessEndsWithinTheLimit(t *testing.T) {
 		w.begin()
 		defer w.running.Done()
 		terminate()
-		time.Sleep(drainLimit) // of the bubble's clock
+		time.Sleep(drainLimit) //nolint:forbidigo // the bubble's clock
 		synctest.Wait()
 		if ctx.Err() == nil {
 			t.Errorf("the process has not ended %v after SIGTERM", drainLimit)

@@ -8,6 +8,7 @@ package hardening
 import (
 	"context"
 	"testing"
+	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
@@ -45,4 +46,14 @@ func (f reconcileFunc) Reconcile(ctx context.Context, key string) error { return
 // newImpl returns an Impl as generated code makes it.
 func newImpl(ctx context.Context, r controller.Reconciler) *controller.Impl {
 	return controller.NewContext(ctx, r, controller.ControllerOptions{WorkQueueName: "Test", Logger: logging.FromContext(ctx)})
+}
+
+// eventually waits for a condition that no event announces.
+func eventually(t *testing.T, condition string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(time.Millisecond) { //nolint:forbidigo // it polls
+		if time.Now().After(deadline) {
+			t.Fatalf("not within a minute: %s", condition)
+		}
+	}
 }

@@ -121,7 +121,7 @@ func TestConstructor_Tracker_IsThatOfTheFirstImplOnly(t *testing.T) {
 	var kept context.Context
 	var second *controller.Impl
 	first := construct(t, p, func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-		kept = ctx
+		kept = ctx //nolint:fatcontext // for a later controller
 		impl := newImpl(ctx, none)
 		second = newImpl(ctx, none)
 		return impl

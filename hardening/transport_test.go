@@ -75,7 +75,7 @@ func TestRetries_RetryAfter_IsLeftToTheBackOff(t *testing.T) {
 			if !apierrors.IsTooManyRequests(err) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("the error is %v, want one of too many requests that contains %q", err, tc.want)
 			}
-			event, _ := newBackoff(clock.RealClock{}).result(one, err)
+			_, event := newBackoff(clock.RealClock{}).result(one, err)
 			if _, after := controller.IsRequeueKey(event); after != 45*time.Second || requests.Load() != 1 {
 				t.Errorf("after %d requests it is retried after %s, want one request and 45s", requests.Load(), after)
 			}
@@ -107,7 +107,7 @@ func TestSecrets_WarningAboutASecret_IsDropped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		response.Body.Close()
+		_ = response.Body.Close()
 		if got := response.Header.Get("Warning") != ""; got != want {
 			t.Errorf("%s: the warning remains: %t", path, got)
 		}
@@ -128,7 +128,7 @@ func TestReadiness_LeaseIsForbidden_IsNotReady(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		response.Body.Close()
+		_ = response.Body.Close()
 		if read := p.leases.Load(); read != (code == http.StatusNotFound) {
 			t.Errorf("after status %d a lease has been read: %t", code, read)
 		}

@@ -11,10 +11,9 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	apixv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -58,7 +57,7 @@ func TestConstructor_BindingsAndConversions_AnswerAsUpstreams(t *testing.T) {
 				case webhook.AdmissionController:
 					return r.Admit(ctx, &admissionv1.AdmissionRequest{UID: "1", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: []byte(`{"kind":"Pod"}`)}})
 				case webhook.ConversionController:
-					return r.Convert(ctx, &apixv1.ConversionRequest{UID: "1", DesiredAPIVersion: "example.com/v1", Objects: []runtime.RawExtension{{Raw: []byte(`{"kind":"Other"}`)}}})
+					return r.Convert(ctx, &apiextensionsv1.ConversionRequest{UID: "1", DesiredAPIVersion: "example.com/v1", Objects: []runtime.RawExtension{{Raw: []byte(`{"kind":"Other"}`)}}})
 				}
 				return nil
 			}
@@ -129,9 +128,7 @@ func TestElection_SeveralBucketsOrStatefulSet_KeysOfLedBucketsAreReconciled(t *t
 			}
 			done := make(chan error)
 			go func() { done <- impl.RunContext(ctx, 1) }()
-			for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline) && impl.WorkQueue().Len() > 0; {
-				time.Sleep(time.Millisecond)
-			}
+			eventually(t, "the queue is empty", func() bool { return impl.WorkQueue().Len() == 0 })
 			cancel()
 			if err := <-done; err != nil {
 				t.Error(err)
@@ -173,7 +170,7 @@ func TestConstructor_CalledWithAKeptContext_IsHardenedToo(t *testing.T) {
 	var kept context.Context
 	none := reconcileFunc(func(context.Context, string) error { return nil })
 	construct(t, p, func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-		kept = ctx
+		kept = ctx //nolint:fatcontext // for the later controller
 		return newImpl(ctx, none)
 	})
 	later := p.constructor(func(ctx context.Context, _ configmap.Watcher) *controller.Impl { return newImpl(ctx, none) })(kept, configmap.NewStaticWatcher())

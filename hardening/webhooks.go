@@ -17,7 +17,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
-	apixv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -57,10 +57,10 @@ type conversion struct {
 }
 
 // Convert implements webhook.ConversionController.
-func (c conversion) Convert(ctx context.Context, request *apixv1.ConversionRequest) (response *apixv1.ConversionResponse) {
+func (c conversion) Convert(ctx context.Context, request *apiextensionsv1.ConversionRequest) (response *apiextensionsv1.ConversionResponse) {
 	defer c.process.contain(func(cause any) {
 		logging.FromContext(ctx).Errorw("A conversion panicked", zap.Any("panic", cause), zap.Stack("stack"))
-		response = &apixv1.ConversionResponse{UID: request.UID, Result: metav1.Status{
+		response = &apiextensionsv1.ConversionResponse{UID: request.UID, Result: metav1.Status{
 			Status: metav1.StatusFailure, Message: "panic in the webhook " + c.Path(),
 		}}
 	})
@@ -104,7 +104,9 @@ func withReadable(controller webhook.AdmissionController, request *admissionv1.A
 // withFields returns a response of package defaulting that patches only what SetDefaults changes. Upstream patches the object to the form that its Go
 // type has in JSON, which removes the fields of later releases and writes zero values, and rejects one that does not fit the type
 // with a message about Go. Here the schema rejects it, which names the field and the type; package validation rejects values that a schema admits.
-func withFields(controller webhook.AdmissionController, request *admissionv1.AdmissionRequest, response *admissionv1.AdmissionResponse) *admissionv1.AdmissionResponse {
+func withFields(
+	controller webhook.AdmissionController, request *admissionv1.AdmissionRequest, response *admissionv1.AdmissionResponse,
+) *admissionv1.AdmissionResponse {
 	object, raw := newObject(controller, request), request.Object.Raw
 	if object == nil || !strings.HasSuffix(reflect.Indirect(reflect.ValueOf(controller)).Type().PkgPath(), "/defaulting") {
 		return response

@@ -99,7 +99,7 @@ func send(t *testing.T, w *writes, method, url, want string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	if body, err := io.ReadAll(response.Body); err != nil || !strings.Contains(string(body), want) {
 		t.Errorf("the response is %s, %v", body, err)
 	}

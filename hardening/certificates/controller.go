@@ -119,7 +119,7 @@ func (c *certificates) Reconcile(ctx context.Context, key string) error {
 	secret, err := c.secrets.Get(c.key.Name)
 	if err != nil {
 		logging.FromContext(ctx).Errorw("The Secret of the certificate does not exist; apply it again", "secret", c.key)
-		return nil // its creation is an event
+		return nil //nolint:nilerr // its creation is an event
 	}
 	again, err := c.reconcile(ctx, secret)
 	if err == nil && again > 0 {
