@@ -34,7 +34,7 @@ func TestPods_SyntaxErrorInAConfigMap_StatusReportsIt(t *testing.T) {
 		env.SetConfig(t, config.AddressableName, map[string]string{"domain-template": "{{.Name"})
 		scale(t, env, "webhook", 2)
 
-		const told = "webhook: ConfigMap config-addressable: domain-template: "
+		const told = "ConfigMap config-addressable: domain-template: "
 		harness.Eventually(t, "two Pods report the error of the ConfigMap", func(ctx context.Context) error {
 			pods, err := podsOf(ctx, env, "webhook")
 			if err != nil {
