@@ -36,20 +36,12 @@ func leader(t *testing.T, env *harness.Env) string {
 	t.Helper()
 	var name string
 	harness.Eventually(t, "a Pod leads", func(ctx context.Context) error {
-		holder, err := fixtures.Leader(ctx, env)
-		if err != nil {
-			return err
+		var err error
+		name, err = fixtures.LeadingPod(ctx, env, running(t, env, "controller"))
+		if err == nil && name == "" {
+			err = errors.New("no ready Pod holds the lease")
 		}
-		if holder == "" {
-			return errors.New("no process holds the lease")
-		}
-		for _, pod := range running(t, env, "controller") {
-			if pod.Name == holder {
-				name = pod.Name
-				return nil
-			}
-		}
-		return fmt.Errorf("the lease is held by %s, which is no running Pod", holder)
+		return err
 	})
 	return name
 }
