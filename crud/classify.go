@@ -271,6 +271,3 @@ func (c *classified) Unwrap() error { return c.error }
 func (c Class) of(err error) error { return &classified{err, c} }
 
 func (c Class) errorf(format string, args ...any) error { return c.of(fmt.Errorf(format, args...)) }
-
-// passes reports whether the same request may succeed later without a change of the operation or of the object.
-func (c Class) passes() bool { return c == Throttled || c == ServerError || c == DiscoveryUnavailable }

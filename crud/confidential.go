@@ -23,14 +23,6 @@ import (
 
 func (c *call) isConfidential() bool { return c.options.ConfidentialKinds.Has(c.kind.GroupKind()) }
 
-// withoutValues returns the error of a request about a confidential object with its class, but without texts of the API server.
-func (c *call) withoutValues(err error, sent any) error {
-	if err == nil {
-		return nil
-	}
-	return ClassOf(err).of(confidential.Answer(err, c.misfits(sent)...))
-}
-
 // masked returns an error of a filter without the values of a confidential object.
 func (c *call) masked(err error, states ...map[string]any) error {
 	if !c.isConfidential() {

@@ -28,9 +28,16 @@ func (c *call) createNew(ctx context.Context) error {
 	}
 	return c.retry(ctx, func() error {
 		err := c.create(ctx, desired)
-		if class := ClassOf(err); c.op.ID != "" && (class == AlreadyExists || class == Terminating) {
-			return c.findCreated(ctx, err)
+		if class := ClassOf(err); c.op.ID == "" || class != AlreadyExists && class != Terminating {
+			return err
 		}
+		switch live, failed := c.get(ctx); {
+		case failed != nil && ClassOf(failed) != NotFound:
+			return failed
+		case failed == nil && c.wasExecuted(live):
+			return nil
+		}
+		c.result.Object = nil // another one
 		return err
 	}, again...)
 }
@@ -93,10 +100,6 @@ func (c *call) create(ctx context.Context, desired *unstructured.Unstructured) e
 	c.result.Outcome = Created
 	c.settle(created, desired)
 	return nil
-}
-
-func terminating(live *unstructured.Unstructured) error {
-	return Terminating.errorf("the object is being deleted: %s", waitsFor(live))
 }
 
 // holdsData are kinds that are never deleted to change a field.

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -193,9 +192,10 @@ func (c *call) replaceTerminating(ctx context.Context, live, desired *unstructur
 	return c.create(ctx, desired)
 }
 
-func waitsFor(live *unstructured.Unstructured) string {
+func terminating(live *unstructured.Unstructured) error {
+	waitsFor := "its grace period"
 	if finalizers := live.GetFinalizers(); len(finalizers) > 0 {
-		return "it waits for the finalizers " + strings.Join(finalizers, ", ")
+		waitsFor = "the finalizers " + list(finalizers)
 	}
-	return "it waits for its grace period"
+	return Terminating.errorf("the object is being deleted: it waits for %s", waitsFor)
 }

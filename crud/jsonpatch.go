@@ -82,9 +82,16 @@ func (c *call) checkPaths(patch jsonpatch.Patch) error {
 // resourceVersion with a conflict, and another UID as a change of the UID.
 func (c *call) buildJSON(ctx context.Context, live *unstructured.Unstructured, preconditions metav1.Preconditions, patch jsonpatch.Patch) (any, error) {
 	if live != nil {
-		var err error
-		if patch, err = c.fit(ctx, live, patch); err != nil || len(patch) == 0 {
+		fitting, document, err := c.rehearse(ctx, live, patch)
+		if err != nil || len(fitting) == 0 {
 			return nil, err
+		}
+		if patch = fitting; c.op.ID != "" {
+			mark, err := c.marking(live, document)
+			if err != nil {
+				return nil, err
+			}
+			patch = slices.Concat(fitting, mark)
 		}
 	}
 	operations := []any{}
@@ -101,17 +108,6 @@ func (c *call) buildJSON(ctx context.Context, live *unstructured.Unstructured, p
 		replace("/metadata/resourceVersion", *preconditions.ResourceVersion)
 	}
 	return operations, nil
-}
-
-// fit returns the patch as it is sent for a state: without removals of paths that do not exist if the operation ignores them, and with the id of
-// the operation.
-func (c *call) fit(ctx context.Context, live *unstructured.Unstructured, patch jsonpatch.Patch) (jsonpatch.Patch, error) {
-	fitting, document, err := c.rehearse(ctx, live, patch)
-	if err != nil || len(fitting) == 0 || c.op.ID == "" {
-		return fitting, err
-	}
-	mark, err := c.marking(live, document)
-	return slices.Concat(fitting, mark), err
 }
 
 // rehearse executes a JSON patch on a state here. It returns the document after it, and the operations without removals of paths that do not

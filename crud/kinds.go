@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package crud
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -95,7 +96,7 @@ func (k *kinds) choose(ref Ref, fits func(kind) error) (kind, error) {
 		return kind{}, k.notFound(ref, named)
 	case len(groups) > 1:
 		return kind{}, KindAmbiguous.errorf("kind %s exists in the groups %s: set apiVersion to one of %s",
-			candidates[0].Kind, list(groupNames(candidates)), list(versions(candidates)))
+			candidates[0].Kind, list(names(candidates, func(one kind) string { return cmp.Or(one.Group, "core") })), list(versions(candidates)))
 	}
 	preferred := max(0, slices.IndexFunc(candidates, func(one kind) bool { return one.preferred }))
 	return candidates[preferred], fits(candidates[preferred])
@@ -218,15 +219,6 @@ func (k kind) check(op Operation, verbs ...string) error {
 
 func versions(kinds []kind) []string {
 	return names(kinds, func(one kind) string { return one.GroupVersion().String() })
-}
-
-func groupNames(kinds []kind) []string {
-	return names(kinds, func(one kind) string {
-		if one.Group == "" {
-			return "core"
-		}
-		return one.Group
-	})
 }
 
 func names[T any](values []T, name func(T) string) []string {

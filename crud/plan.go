@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel"
@@ -102,7 +103,8 @@ func (c *Client) runPlan(ctx context.Context, plan Plan) ([]Result, error) {
 		whole := call.result
 		call.result.Object = identity(whole.Object)
 		done = append(done, effect{Ref: call.op.Ref, outcome: call.result.Outcome, ended: time.Now()})
-		if i == 0 && !plan.SkipPreflight && !plan.Continue && call.changedNothing(err) {
+		mayHaveChanged := slices.Contains([]Class{"", Uncertain, Canceled}, ClassOf(err)) || call.result.Deleted != "" || op.Strategy == Apply
+		if i == 0 && !plan.SkipPreflight && !plan.Continue && !mayHaveChanged {
 			return results, numbered(i, err) // as after a preflight
 		}
 		if plan.Done != nil {
@@ -116,11 +118,6 @@ func (c *Client) runPlan(ctx context.Context, plan Plan) ([]Result, error) {
 		}
 	}
 	return results, errors.Join(errs...)
-}
-
-func (c *call) changedNothing(err error) bool {
-	class := ClassOf(err)
-	return class != "" && class != Uncertain && class != Canceled && c.result.Deleted == "" && c.op.Strategy != Apply
 }
 
 // identity returns the part of an object that names it and its state.

@@ -174,7 +174,7 @@ func (c *call) foresee(before effects) foresight {
 	case isUpsert && c.sent != nil && seen.Outcome == Updated:
 		seen.patch = c.sent
 		return seen
-	case seen.Outcome == Unchanged && !before.mayTakeLong():
+	case seen.Outcome == Unchanged && !slices.ContainsFunc(before, func(e effect) bool { return e.takesLong }):
 		return seen
 	}
 	return foresight{}
@@ -225,7 +225,7 @@ type effect struct {
 	Ref
 	outcome   Outcome
 	ended     time.Time
-	takesLong bool
+	takesLong bool // so that a state that was read before may be old
 }
 
 type effects []effect
@@ -289,11 +289,6 @@ func (e effect) mentionedIn(message string) bool {
 		return false
 	}
 	return strings.Contains(message, `"`+e.Name+`"`) || strings.Contains(message+" ", "name "+e.Name+" ")
-}
-
-// mayTakeLong reports whether one of the operations deletes or waits, so that a state that was read before it may be old.
-func (e effects) mayTakeLong() bool {
-	return slices.ContainsFunc(e, func(one effect) bool { return one.takesLong })
 }
 
 func groupOf(apiVersion string) string {

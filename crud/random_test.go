@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/mallard-dev/mallard/crud/internal/child"
@@ -116,9 +117,12 @@ func TestJSONPatch_RandomInput_DoesNotPanic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		patch, err = c.fit(t.Context(), live, patch)
-		if err != nil || len(patch) == 0 || strings.Contains(encoded, `"path":""`) {
+		built, err := c.buildJSON(t.Context(), live, metav1.Preconditions{}, patch)
+		if err != nil || built == nil || strings.Contains(encoded, `"path":""`) {
 			continue
+		}
+		if patch, err = decodeJSONPatch(encode(t, built)); err != nil {
+			t.Fatal(err)
 		}
 		document, err := patch.Apply(encode(t, live.Object))
 		after := &unstructured.Unstructured{}

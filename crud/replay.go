@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package crud
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -41,7 +40,7 @@ func (p Plan) identified() []Operation {
 	operations := slices.Clone(p.Operations)
 	task := digest([]byte(p.Task))[:taskLength]
 	for i, op := range operations {
-		if op.ID != "" || !op.needsID() {
+		if op.ID != "" || op.StatusPatch || !op.mayRepeatEffect() {
 			continue
 		}
 		if id, err := op.identify(p.Task, i); err == nil { // otherwise, Run reports why the object cannot be encoded
@@ -51,11 +50,7 @@ func (p Plan) identified() []Operation {
 	return operations
 }
 
-// needsID reports whether the operation may have another effect if it is executed twice, and can have an id. For filters that is known when they
-// run only.
-func (o Operation) needsID() bool { return o.mayRepeatEffect() && !o.StatusPatch }
-
-// mayRepeatEffect reports whether the operation may have another effect if it is executed twice.
+// mayRepeatEffect reports whether the operation may have another effect if it is executed twice. For filters that is known when they run only.
 func (o Operation) mayRepeatEffect() bool {
 	return slices.Contains(withIDs, o.Type) && (o.Type != TypeJSONPatch || !o.Repeatable())
 }
@@ -104,19 +99,6 @@ func (c *call) wasExecuted(live *unstructured.Unstructured) bool {
 	}
 	c.result.Outcome = Replayed
 	return true
-}
-
-// findCreated decides about an object that exists already: the operation has created it, or it is another one.
-func (c *call) findCreated(ctx context.Context, exists error) error {
-	live, err := c.get(ctx)
-	switch {
-	case err != nil && ClassOf(err) != NotFound:
-		return err
-	case err == nil && c.wasExecuted(live):
-		return nil
-	}
-	c.result.Object = nil
-	return exists
 }
 
 func ids(object *unstructured.Unstructured) []string {

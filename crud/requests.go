@@ -153,11 +153,11 @@ func (c *call) retry(ctx context.Context, attempt func() error, again ...Class) 
 		c.result.Attempts++
 		err := attempt()
 		class, limit := ClassOf(err), c.options.Backoff.Steps
-		isAgain := class.passes() || slices.Contains(again, class) || class == Uncertain && c.options.DryRun // which stores nothing
+		passes := class == Throttled || class == ServerError || class == DiscoveryUnavailable || class == Uncertain && c.options.DryRun // which stores nothing
 		if class != Conflict && class != AlreadyExists {
 			limit = min(limit, mostFailures)
 		}
-		if err == nil || !isAgain || c.result.Attempts >= limit {
+		if err == nil || !passes && !slices.Contains(again, class) || c.result.Attempts >= limit {
 			return err
 		}
 		c.retrying(ctx, class)
@@ -203,12 +203,8 @@ func (w withoutRetryAfter) RoundTrip(request *http.Request) (*http.Response, err
 	return response, err //nolint:wrapcheck // it is not ours
 }
 
+// warningsKey is the key of the list to which the warnings in the answers to requests of a context are appended.
 type warningsKey struct{}
-
-// withWarnings makes warningHandler append the warnings in the answers to requests of the context.
-func withWarnings(ctx context.Context, warnings *[]string) context.Context {
-	return context.WithValue(ctx, warningsKey{}, warnings)
-}
 
 type warningHandler struct{}
 

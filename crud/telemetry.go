@@ -130,10 +130,12 @@ func (c *call) request(
 	ctx, span := otel.Tracer(scope).Start(ctx, method, trace.WithSpanKind(trace.SpanKindClient))
 	defer span.End()
 	var warnings []string
-	object, err := send(withWarnings(ctx, &warnings))
+	object, err := send(context.WithValue(ctx, warningsKey{}, &warnings))
 	err = ofRequest(method != http.MethodGet && !c.options.DryRun, err)
 	if c.isConfidential() {
-		err = c.withoutValues(err, sent)
+		if err != nil {
+			err = ClassOf(err).of(confidential.Answer(err, c.misfits(sent)...))
+		}
 		for i, text := range warnings {
 			warnings[i] = confidential.Warning(text)
 		}

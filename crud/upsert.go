@@ -34,22 +34,15 @@ func (c *call) settledKey(live *unstructured.Unstructured) settledKey {
 	return settledKey{live.GetUID(), live.GetResourceVersion(), c.hash}
 }
 
-func hashOf(strategy Strategy, desired *unstructured.Unstructured) (uint64, error) {
-	encoded, err := json.Marshal([]any{strategy, desired.Object})
+func (c *call) createOrUpdate(ctx context.Context) error {
+	desired := c.desired()
+	encoded, err := json.Marshal([]any{c.op.Strategy, desired.Object})
 	if err != nil {
-		return 0, Malformed.errorf("encoding the desired state: %w", err)
+		return Malformed.errorf("encoding the desired state: %w", err)
 	}
 	hash := fnv.New64a()
 	_, _ = hash.Write(encoded) // never fails
-	return hash.Sum64(), nil
-}
-
-func (c *call) createOrUpdate(ctx context.Context) error {
-	desired := c.desired()
-	var err error
-	if c.hash, err = hashOf(c.op.Strategy, desired); err != nil {
-		return err
-	}
+	c.hash = hash.Sum64()
 	again := []Class{Uncertain, Conflict, AlreadyExists}
 	if c.op.Preconditions.ResourceVersion != nil {
 		again = nil // an object that is modified concurrently does not fit anymore

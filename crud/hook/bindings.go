@@ -249,10 +249,6 @@ func (k *Kubernetes) fields() (fields.Selector, error) {
 	return fields.AndSelectors(selectors...), nil
 }
 
-func (k *Kubernetes) runsOn(event WatchEvent) bool {
-	return k.ExecuteHookOnEvent == nil || slices.Contains(k.ExecuteHookOnEvent, event)
-}
-
 // in adds a path to each of the errors that were joined.
 func in(path string, err error) error {
 	if err == nil {

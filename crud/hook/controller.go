@@ -216,7 +216,7 @@ func (r *runner) Reconcile(ctx context.Context, key string) error {
 	due, wait := t.next(q)
 	switch {
 	case due == nil && wait > 0:
-		r.impl.EnqueueKeyAfter(q.key(), wait)
+		r.impl.EnqueueKeyAfter(keyOf(q.name), wait)
 		return nil
 	case due == nil:
 		return nil
@@ -225,6 +225,6 @@ func (r *runner) Reconcile(ctx context.Context, key string) error {
 	default:
 		t.run(ctx, q, due)
 	}
-	r.impl.EnqueueKey(q.key())
+	r.impl.EnqueueKey(keyOf(q.name))
 	return nil
 }

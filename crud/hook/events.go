@@ -78,13 +78,6 @@ func (t *term) recordErrorf(run *Run, h *Hook, failed *crud.Error, eventType, re
 	t.recordf(run, failed.Ref, uid, eventType, reason, format, args...)
 }
 
-func (t *term) recordWaiting(run *Run, h *Hook, failed *crud.Error) {
-	if finalizers := ofOthers(failed.Finalizers); finalizers != "" {
-		t.recordErrorf(run, h, failed, corev1.EventTypeNormal, ReasonDeletionDelayed,
-			"Hook %s waits for the deletion, which the finalizers %s delay", run.Hook, finalizers)
-	}
-}
-
 func (t *term) recordDeletion(run *Run, result crud.Result, isOver bool) {
 	finalizers := ofOthers(result.Finalizers)
 	switch {
@@ -100,13 +93,6 @@ func (t *term) recordDeletion(run *Run, result crud.Result, isOver bool) {
 // ofOthers lists finalizers without those of the garbage collector, which a deletion in the foreground always has.
 func ofOthers(finalizers []string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(finalizers), storesPolicy), ", ")
-}
-
-func (r *runner) recordFight(run *Run, result crud.Result) {
-	if result.Contested != "" {
-		r.recordResultf(run, result, corev1.EventTypeWarning, ReasonWriteFight,
-			"What hook %s writes is undone again and again %s: its writes are delayed", run.Hook, result.Contested)
-	}
 }
 
 // uidOf returns the UID of an object of the binding, or "" without one of this kind and name.

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/operations"
 )
@@ -45,7 +47,10 @@ func (t *term) execute(ctx context.Context, run *Run, h *Hook, file operations.F
 		if i < len(file.Results) && file.Results[i].Outcome.Succeeded() {
 			continue // before the plan waited for a deletion
 		}
-		t.recordFight(run, result)
+		if result.Contested != "" {
+			t.recordResultf(run, result, corev1.EventTypeWarning, ReasonWriteFight,
+				"What hook %s writes is undone again and again %s: its writes are delayed", run.Hook, result.Contested)
+		}
 		if !file.DryRun {
 			t.followUp(run, file.Operations[i], result)
 		}
@@ -67,7 +72,10 @@ func (t *term) execute(ctx context.Context, run *Run, h *Hook, file operations.F
 	case conflicted:
 		answer.lost = requiredVersion(file.Operations, cause)
 	case terminating:
-		t.recordWaiting(run, h, answer.cause)
+		if finalizers := ofOthers(answer.cause.Finalizers); finalizers != "" {
+			t.recordErrorf(run, h, answer.cause, corev1.EventTypeNormal, ReasonDeletionDelayed,
+				"Hook %s waits for the deletion, which the finalizers %s delay", run.Hook, finalizers)
+		}
 		answer.rest = file
 		answer.rest.Results = results
 	case failed:

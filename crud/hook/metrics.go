@@ -64,7 +64,10 @@ func observeQueues(r *runner) {
 			return nil
 		}
 		for name, q := range t.queues {
-			observer.ObserveInt64(r.measured.lengths, int64(t.length(q)), metric.WithAttributes(queueKey.String(name)))
+			t.mu.Lock()
+			n := len(q.tasks)
+			t.mu.Unlock()
+			observer.ObserveInt64(r.measured.lengths, int64(n), metric.WithAttributes(queueKey.String(name)))
 		}
 		return nil
 	}, r.measured.lengths)

@@ -123,7 +123,7 @@ func (m *monitor) undelivered(name cache.ObjectName, isOwn func(version string) 
 	o := m.objects[name]
 	for o != nil {
 		event, s := o.event(m.JQFilter != "")
-		if event == "" || m.runsOn(event) && !o.isOwn(event, s, isOwn) {
+		if event == "" || (m.ExecuteHookOnEvent == nil || slices.Contains(m.ExecuteHookOnEvent, event)) && !o.isOwn(event, s, isOwn) {
 			return event, s
 		}
 		o.deliver(event, s)

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
 )
@@ -50,8 +49,6 @@ type queue struct {
 	repeats bool
 }
 
-func (q *queue) key() types.NamespacedName { return keyOf(q.name) }
-
 // enqueue adds triggers, unless they wait already. Adjacent triggers of a hook are one task.
 func (t *term) enqueue(all ...trigger) {
 	t.mu.Lock()
@@ -72,7 +69,7 @@ func (t *term) add(why trigger) {
 	} else {
 		q.tasks = append(q.tasks, &task{hook: why.hook, triggers: []trigger{why}, allowsFailure: why.common.AllowFailure})
 	}
-	t.impl.EnqueueKey(q.key())
+	t.impl.EnqueueKey(keyOf(q.name))
 }
 
 // takes reports whether triggers of a hook can be part of the task.
@@ -133,12 +130,6 @@ func (t *term) finish(q *queue, done *task) {
 	q.tasks = slices.DeleteFunc(q.tasks, func(other *task) bool { return other == done })
 }
 
-func (t *term) length(q *queue) int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(q.tasks)
-}
-
 // write notes that operations of a hook run. Until the function that it returns is called, its events wait.
 func (t *term) write(hook *Hook) (done func()) {
 	t.mu.Lock()
@@ -149,7 +140,7 @@ func (t *term) write(hook *Hook) (done func()) {
 		defer t.mu.Unlock()
 		t.writing[hook]--
 		for _, q := range t.queues {
-			t.impl.EnqueueKey(q.key())
+			t.impl.EnqueueKey(keyOf(q.name))
 		}
 	}
 }

@@ -52,8 +52,6 @@ func (m *monitor) start(ctx context.Context, client *crud.Client) error {
 // selectorOfNamespaces is the name of the subscription to namespaces.
 var selectorOfNamespaces = cache.ObjectName{}
 
-func isSelector(name cache.ObjectName) bool { return name == selectorOfNamespaces }
-
 // startNamespaces subscribes to the objects of each namespace that has the labels, as long as it has them.
 func (m *monitor) startNamespaces(ctx context.Context, mapping *meta.RESTMapping) error {
 	selector, _ := metav1.LabelSelectorAsSelector(m.Namespace.LabelSelector) // checked

@@ -171,7 +171,7 @@ func (t *term) end() {
 // stopMonitors ends the observers of a hook: first those of namespaces, which start others.
 func (t *term) stopMonitors(h *Hook) {
 	for _, m := range t.monitors[h] {
-		if err := errors.Join(m.stop(isSelector), m.stop(func(cache.ObjectName) bool { return true })); err != nil {
+		if err := errors.Join(m.stop(func(name cache.ObjectName) bool { return name == selectorOfNamespaces }), m.stop(func(cache.ObjectName) bool { return true })); err != nil {
 			m.logger.Warnw("Ending the observers of a binding failed", "error", err)
 		}
 	}

@@ -201,7 +201,12 @@ func (d *decoder) buildSpec() bool {
 		}
 		return err == nil
 	default:
-		return d.buildObject(spec)
+		fields, isObject := spec.content.(map[string]any)
+		d.op.Object = &unstructured.Unstructured{Object: fields}
+		if !isObject {
+			d.addf(spec.position, "%s must be an object, not %s", d.spec.name, spec.describe())
+		}
+		return isObject
 	}
 }
 
@@ -236,14 +241,4 @@ func only(read func(outer int) (value, error)) (value, error) {
 		return found, fmt.Errorf("%d:%d: %w", bad.line, bad.column, bad)
 	}
 	return found, err
-}
-
-func (d *decoder) buildObject(spec value) bool {
-	fields, isObject := spec.content.(map[string]any)
-	if !isObject {
-		d.addf(spec.position, "%s must be an object, not %s", d.spec.name, spec.describe())
-		return false
-	}
-	d.op.Object = &unstructured.Unstructured{Object: fields}
-	return true
 }

@@ -32,7 +32,9 @@ var operationFields = []fieldType{
 	{"name", text(func(d *decoder) *string { return &d.op.Name }), nil},
 	{specField, func(d *decoder, f field) { d.spec = &f }, []string{"object", "jqFilter", "mergePatch", "jsonPatch"}},
 	{"statusPatch", boolean(func(d *decoder) *bool { return &d.op.StatusPatch }), nil},
-	{"subresource", (*decoder).subresource, nil},
+	{"subresource", func(d *decoder, f field) {
+		d.op.StatusPatch = d.choice(f, "", "status", "/status") != "" || d.op.StatusPatch
+	}, nil},
 	{"preconditions", func(d *decoder, f field) { d.object(f, preconditionFields) }, nil},
 	{"ignoreMissing", boolean(func(d *decoder) *bool { return &d.op.IgnoreMissing }), []string{"ignoreMissingObject"}},
 	{"ignoreMissingPaths", boolean(func(d *decoder) *bool { return &d.op.IgnoreMissingPaths }), nil},
@@ -149,12 +151,6 @@ func (d *decoder) operationType(f field) {
 	d.op.Type = typeNames[text]
 	if _, isText := f.value.content.(string); isText && d.op.Type == "" {
 		d.addf(f.value.position, "operation %q does not exist: %s", text, closest.Advice(text, allTypeNames()))
-	}
-}
-
-func (d *decoder) subresource(f field) {
-	if d.choice(f, "", "status", "/status") != "" {
-		d.op.StatusPatch = true
 	}
 }
 

@@ -44,8 +44,8 @@ type File struct {
 func Parse(content []byte) (File, error) {
 	found := &faults{room: &room{}, operation: 1}
 	file := parse(content, found)
-	if err := found.err(); err != nil {
-		return File{}, err
+	if len(found.found) > 0 {
+		return File{}, &Error{found.found}
 	}
 	return file, nil
 }
@@ -60,9 +60,14 @@ func parse(content []byte, found *faults) (file File) {
 		return file
 	}
 	first := true
-	for document, err := range documents(content, found.room) {
+	for read := reader(content, found.room); ; {
+		document, err := read(outerLevels)
 		if bad, ok := errors.AsType[*positioned](err); ok {
 			found.addf(bad.position, "%s", bad.message)
+		} else if err != nil && !errors.Is(err, io.EOF) {
+			found.addf(position{1, 1}, "%s", err)
+		}
+		if err != nil {
 			return file
 		}
 		isHeader := first && decodeHeader(document, &file, found)
@@ -79,7 +84,6 @@ func parse(content []byte, found *faults) (file File) {
 		}
 		found.operation++
 	}
-	return file
 }
 
 // firstInvalid returns the offset of the first byte that no text contains, or -1.
@@ -101,22 +105,4 @@ func reader(content []byte, of *room) func(outer int) (value, error) {
 		return newJSONReader(content, of).read
 	}
 	return newYAMLReader(content, of).read
-}
-
-func documents(content []byte, of *room) func(yield func(value, error) bool) {
-	read := reader(content, of)
-	return func(yield func(value, error) bool) {
-		for {
-			document, err := read(outerLevels)
-			switch {
-			case errors.Is(err, io.EOF):
-				return
-			case err != nil:
-				yield(value{}, err)
-				return
-			case !yield(document, nil):
-				return
-			}
-		}
-	}
 }

@@ -166,10 +166,3 @@ func (f *faults) addf(at position, format string, args ...any) {
 		f.found = append(f.found, Fault{at.line, at.column, f.operation, fmt.Sprintf(format, args...)})
 	}
 }
-
-func (f *faults) err() error {
-	if len(f.found) == 0 {
-		return nil
-	}
-	return &Error{f.found}
-}
