@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/metric"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/lru"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -61,7 +62,7 @@ func (c *call) yield(ctx context.Context, live *unstructured.Unstructured, patch
 	if doublings := n - fightWrites; doublings < 5 { //nolint:mnd // beyond, the delay is longer than the longest
 		delay = min(fightDelay<<doublings, maxFightDelay)
 	}
-	writeFights.Add(ctx, 1, attributes(c.ofKind()...))
+	writeFights.Add(ctx, 1, metric.WithAttributes(c.ofKind()...))
 	c.result.Contested = contested(live, patch, c.options.FieldManager)
 	c.result.Warnings = append(c.result.Warnings, fmt.Sprintf("the same state was written %d times within %v and undone, %s: this write was delayed by %v",
 		n, fightWindow, c.result.Contested, delay))

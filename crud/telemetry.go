@@ -22,7 +22,7 @@ import (
 
 const scope = "github.com/mallard-dev/mallard/crud"
 
-// The instruments begin to record when the process sets the global provider. The errors would be about names and bounds, which are constants.
+// No attribute has the name of an object, of which there may be many; spans have it. The instruments begin to record when the process sets the global provider. The errors would be about names and bounds, which are constants.
 var (
 	meter = otel.Meter(scope)
 
@@ -43,18 +43,6 @@ var (
 		metric.WithDescription("Writes that were delayed because another writer undoes them."))
 )
 
-// Attributes of the metrics. None has the name of an object, of which there may be many; spans have it.
-const (
-	operationKey   = attribute.Key("operation")
-	groupKey       = attribute.Key("group")
-	kindKey        = attribute.Key("kind")
-	subresourceKey = attribute.Key("subresource")
-	outcomeKey     = attribute.Key("outcome")
-	classKey       = attribute.Key("error_class")
-	reasonKey      = attribute.Key("reason")
-	howKey         = attribute.Key("how")
-)
-
 // noop is the check that showed that an operation has nothing to change.
 type noop string
 
@@ -69,13 +57,9 @@ func (c *call) unchanged(how noop) error {
 	return nil
 }
 
-func attributes(of ...attribute.KeyValue) metric.MeasurementOption {
-	return metric.WithAttributes(of...)
-}
-
 // ofKind are the attributes of the kind, which are empty until the API server has confirmed it.
 func (c *call) ofKind() []attribute.KeyValue {
-	return []attribute.KeyValue{groupKey.String(c.kind.Group), kindKey.String(c.kind.Kind)}
+	return []attribute.KeyValue{attribute.String("group", c.kind.Group), attribute.String("kind", c.kind.Kind)}
 }
 
 // begin makes the span of the operation. end must be called with the error of the operation, and measures it. Dry runs are not counted.
@@ -84,7 +68,7 @@ func (c *call) begin(ctx context.Context) (_ context.Context, end func(error)) {
 	start := time.Now()
 	return ctx, func(err error) {
 		defer span.End()
-		outcome := outcomeKey.String(string(c.result.Outcome))
+		outcome := attribute.String("outcome", string(c.result.Outcome))
 		if span.IsRecording() {
 			span.SetName(string(c.op.Type) + " " + c.op.Kind)
 			span.SetAttributes(attribute.String("crud.group", c.kind.Group), attribute.String("crud.kind", c.op.Kind),
@@ -95,15 +79,16 @@ func (c *call) begin(ctx context.Context) (_ context.Context, end func(error)) {
 		if c.options.DryRun {
 			return
 		}
-		operation, subresource := operationKey.String(string(c.op.Type)), ""
+		operation, subresource := attribute.String("operation", string(c.op.Type)), ""
 		if c.op.StatusPatch {
 			subresource = "status"
 		}
-		executed.Add(ctx, 1, attributes(append(c.ofKind(), operation, outcome, subresourceKey.String(subresource), classKey.String(string(ClassOf(err))))...))
-		duration.Record(ctx, time.Since(start).Seconds(), attributes(operation, outcome))
-		attempts.Record(ctx, int64(c.result.Attempts), attributes(operation))
+		executed.Add(ctx, 1, metric.WithAttributes(append(c.ofKind(), operation, outcome,
+			attribute.String("subresource", subresource), attribute.String("error_class", string(ClassOf(err))))...))
+		duration.Record(ctx, time.Since(start).Seconds(), metric.WithAttributes(operation, outcome))
+		attempts.Record(ctx, int64(c.result.Attempts), metric.WithAttributes(operation))
 		if c.noop != "" && c.result.Outcome == Unchanged {
-			noops.Add(ctx, 1, attributes(operation, howKey.String(string(c.noop))))
+			noops.Add(ctx, 1, metric.WithAttributes(operation, attribute.String("how", string(c.noop))))
 		}
 	}
 }
@@ -119,7 +104,7 @@ func (c *call) retrying(ctx context.Context, class Class) {
 	}
 	trace.SpanFromContext(ctx).AddEvent("retry", trace.WithAttributes(attribute.String("crud.reason", reason)))
 	if !c.options.DryRun {
-		retries.Add(ctx, 1, attributes(operationKey.String(string(c.op.Type)), reasonKey.String(reason)))
+		retries.Add(ctx, 1, metric.WithAttributes(attribute.String("operation", string(c.op.Type)), attribute.String("reason", reason)))
 	}
 }
 

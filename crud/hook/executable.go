@@ -161,9 +161,9 @@ func readMetrics(root *os.Root, run *Run, prefix string) error {
 func prepare(root *os.Root, run *Run) error {
 	contexts := []byte("[")
 	for _, c := range run.Contexts {
-		encoded, err := c.MarshalJSON()
+		encoded, err := json.Marshal(c)
 		if err != nil {
-			return err
+			return fmt.Errorf("encoding the context of binding %s: %w", c.Binding, err)
 		}
 		if contexts = append(append(contexts, encoded...), ','); len(contexts) > mostOfContexts {
 			return fmt.Errorf("the binding contexts have more than %d MiB: select fewer objects, or use jqFilter with keepFullObjectsInMemory: false",

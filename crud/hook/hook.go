@@ -121,8 +121,8 @@ type Context struct {
 	Type    ContextType `json:"type,omitempty"`
 	// Objects are those of a Synchronization.
 	Objects []Snapshot `json:"objects,omitzero"`
-	// Review is the request that a Validating or Mutating run answers.
-	Review *admissionv1.AdmissionRequest `json:"-"`
+	// Review has the request that a Validating or Mutating run answers.
+	Review *admissionv1.AdmissionReview `json:"review,omitempty"`
 	// Snapshots are the objects of the bindings in IncludeSnapshotsFrom or of the group, by the names of the bindings.
 	Snapshots map[string][]Snapshot `json:"snapshots,omitzero"`
 }
@@ -131,25 +131,6 @@ type Context struct {
 type Snapshot struct {
 	Object       *unstructured.Unstructured `json:"object,omitempty"`
 	FilterResult json.RawMessage            `json:"filterResult,omitempty"`
-}
-
-// MarshalJSON implements json.Marshaler.
-func (c Context) MarshalJSON() ([]byte, error) {
-	type plain Context
-	with := struct {
-		plain
-
-		Review *admissionv1.AdmissionReview `json:"review,omitempty"`
-	}{plain: plain(c)}
-	if c.Review != nil {
-		with.Review = &admissionv1.AdmissionReview{Request: c.Review}
-		with.Review.SetGroupVersionKind(admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"))
-	}
-	encoded, err := json.Marshal(with)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the context of binding %s: %w", c.Binding, err)
-	}
-	return encoded, nil
 }
 
 // Objects returns the objects of the contexts that exist, in order: those of Synchronizations, and those of Events except for Deleted. They are

@@ -180,7 +180,14 @@ func (a *arguments) spec(typeOf string, stdin io.Reader) (any, error) {
 		}
 		return text, nil
 	case len(names) > 0:
-		return evaluate(text, names, values)
+		results, err := child.Run(context.Background(), text, nil, names, values)
+		if err == nil && len(results) != 1 {
+			err = fmt.Errorf("the jq program returned %d values: it must return one, so call the function once for each object or patch", len(results))
+		}
+		if err != nil {
+			return nil, err
+		}
+		return results[0], nil
 	}
 	return text, nil // the parser of operation files reads JSON and YAML in it
 }
@@ -195,19 +202,6 @@ func (a *arguments) split() (names []string, values []any, err error) {
 		names, values = append(names, "$"+name), append(values, value)
 	}
 	return names, values, nil
-}
-
-func evaluate(program string, names []string, values []any) (json.RawMessage, error) {
-	results, err := child.Run(context.Background(), program, nil, names, values)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(results) == 0:
-		return nil, errors.New("the jq program returned no value: it must return one")
-	case len(results) > 1:
-		return nil, errors.New("the jq program returned several values: it must return one, so call the function once for each object or patch")
-	}
-	return results[0], nil
 }
 
 func printContext(args []string, to io.Writer) error {

@@ -191,7 +191,8 @@ func (r *Review) acquire(ctx context.Context) error {
 // contextOf returns the context of a request, and adds the values of confidential objects in it.
 func (r *Review) contextOf(request *admissionv1.AdmissionRequest, values *confidential.Values) Context {
 	values.Kinds = r.options.ConfidentialKinds
-	c := Context{Binding: r.Name, Type: r.kind, Review: request}
+	c := Context{Binding: r.Name, Type: r.kind, Review: &admissionv1.AdmissionReview{Request: request}}
+	c.Review.SetGroupVersionKind(admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"))
 	for _, m := range r.monitors {
 		if c.Snapshots == nil {
 			c.Snapshots = map[string][]Snapshot{}

@@ -103,7 +103,11 @@ func (t *term) beginBindings(h *Hook) {
 		t.schedule.Schedule(times, cron.FuncJob(func() { t.enqueue(trigger{hook: h, kind: TypeSchedule, common: &s.Common}) }))
 	}
 	go func() {
-		if !t.awaitObjects(h) {
+		haveObjects := awaitObjects(t.ctx, t.runner.ctx, t.client, t.monitors[h])
+		if t.isOver() {
+			t.stopMonitors(h) // one may have started after the end of the term
+		}
+		if !haveObjects {
 			return
 		}
 		var all []trigger // at once, so that they are the same tasks each time
@@ -122,15 +126,6 @@ const (
 	syncPoll = 20 * time.Millisecond
 	slow     = 10 * time.Second
 )
-
-// awaitObjects starts the monitors of a hook, and waits until they have the objects that exist.
-func (t *term) awaitObjects(h *Hook) bool {
-	haveObjects := awaitObjects(t.ctx, t.runner.ctx, t.client, t.monitors[h])
-	if t.isOver() {
-		t.stopMonitors(h) // one may have started after the end of the term
-	}
-	return haveObjects
-}
 
 // awaitObjects starts monitors, and waits until they have the objects that exist, or ctx ends. It retries until the kinds are served. process is the
 // context of the process.

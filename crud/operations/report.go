@@ -55,7 +55,15 @@ type OperationReport struct {
 func (f File) Report(results []crud.Result, err error) Report {
 	report := Report{State: Done, DryRun: f.DryRun, Operations: make([]OperationReport, len(results))}
 	for i, result := range results {
-		report.Operations[i] = reportOf(f.Operations[i], result)
+		op := f.Operations[i]
+		ref := op.Target()
+		if object := result.Object; object != nil {
+			ref = crud.Ref{APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName()}
+		}
+		report.Operations[i] = OperationReport{
+			Type: op.Type, APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name,
+			Outcome: result.Outcome, Attempts: result.Attempts, Warnings: result.Warnings, Finalizers: result.Finalizers,
+		}
 		if result.Outcome == crud.Deleting && !f.DryRun { // a dry run deletes nothing
 			report.State = Again
 		}
@@ -75,17 +83,6 @@ func (f File) Report(results []crud.Result, err error) Report {
 		}
 	}
 	return report
-}
-
-func reportOf(op crud.Operation, result crud.Result) OperationReport {
-	ref := op.Target()
-	if object := result.Object; object != nil {
-		ref = crud.Ref{APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName()}
-	}
-	return OperationReport{
-		Type: op.Type, APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name,
-		Outcome: result.Outcome, Attempts: result.Attempts, Warnings: result.Warnings, Finalizers: result.Finalizers,
-	}
 }
 
 // WriteFile writes the report as JSON. A reader finds the file of before or the whole new one.

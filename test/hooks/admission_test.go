@@ -117,7 +117,7 @@ func TestAdmission_GoHook_AnswersByItsResponse(t *testing.T) {
 		var object struct {
 			Data map[string]string `json:"data"`
 		}
-		if err := json.Unmarshal(c.Review.Object.Raw, &object); err != nil {
+		if err := json.Unmarshal(c.Review.Request.Object.Raw, &object); err != nil {
 			return err
 		}
 		run.Response = &hook.Response{Allowed: true}

@@ -79,8 +79,8 @@ crud::objects >"$runs/objects"
 	})
 	expectMeasured(t, 0, "hook.run.errors", "functions")
 	for file, want := range map[string]string{
-		"several": "Create: the jq program returned several values: it must return one",
-		"none":    "MergePatch: the jq program returned no value: it must return one",
+		"several": "Create: the jq program returned 2 values: it must return one",
+		"none":    "MergePatch: the jq program returned 0 values: it must return one",
 	} {
 		if printed, err := os.ReadFile(filepath.Join(s.runs, file)); err != nil || !strings.Contains(string(printed), want) {
 			t.Errorf("a jq program with %s values: the error is %q (%v), want %q", file, printed, err, want)
