@@ -34,7 +34,7 @@ func (c *call) jsonPatch(ctx context.Context) error {
 		return c.unchanged(byDiff)
 	}
 	var again []Class
-	if c.op.Preconditions.ResourceVersion == nil && !slices.ContainsFunc(patch, isLock) {
+	if c.op.RequiredVersion() == "" {
 		again = append(again, Conflict)
 	}
 	if c.op.ID != "" || !slices.ContainsFunc(patch, changesAgain) {
@@ -142,11 +142,6 @@ func (c *call) explain(ctx context.Context, patch jsonpatch.Patch) error {
 		return err
 	}
 	return nil
-}
-
-func isLock(operation jsonpatch.Operation) bool {
-	path, _ := operation.Path() // checked
-	return path == "/metadata/resourceVersion"
 }
 
 // changesAgain reports whether an operation of a JSON patch changes an object, or fails, although it was executed before: all except replace,

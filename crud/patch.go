@@ -35,7 +35,7 @@ func (c *call) mergePatch(ctx context.Context) error {
 		return c.unchanged(byDiff)
 	}
 	var again []Class
-	if metadata["resourceVersion"] == nil && c.op.Preconditions.ResourceVersion == nil {
+	if c.op.RequiredVersion() == "" {
 		again = []Class{Uncertain, Conflict} // executed twice, it changes nothing the second time
 	}
 	return c.skipMissing(ctx, c.retry(ctx, func() error {

@@ -47,7 +47,7 @@ var operationFields = []fieldType{
 	},
 	{"onImmutable", choice(func(d *decoder) *crud.OnImmutable { return &d.op.OnImmutable }, crud.FailImmutable, crud.Recreate), nil},
 	{"ownedBy", text(func(d *decoder) *types.UID { return &d.op.OwnedBy }), nil},
-	{"gracePeriodSeconds", func(d *decoder, f field) { d.op.GracePeriodSeconds = d.integer(f) }, nil},
+	{"gracePeriodSeconds", func(d *decoder, f field) { d.op.GracePeriodSeconds = new(scalar[int64](d, f, "an integer")) }, nil},
 	{"wait", (*decoder).wait, nil},
 }
 
@@ -73,7 +73,7 @@ func text[T ~string](target func(*decoder) *T) func(*decoder, field) {
 }
 
 func boolean(target func(*decoder) *bool) func(*decoder, field) {
-	return func(d *decoder, f field) { *target(d) = d.boolean(f) }
+	return func(d *decoder, f field) { *target(d) = scalar[bool](d, f, "true or false") }
 }
 
 func choice[T ~string](target func(*decoder) *T, values ...T) func(*decoder, field) {
@@ -104,36 +104,19 @@ func (d *decoder) decodeFields(of fields, fieldTypes []fieldType) map[string]fie
 }
 
 func (d *decoder) object(f field, fieldTypes []fieldType) {
-	inner, isObject := f.value.content.(fields)
-	if !isObject {
-		d.addf(f.value.position, "%s must be an object, not %s", f.name, f.value.describe())
-	}
-	d.decodeFields(inner, fieldTypes)
+	d.decodeFields(scalar[fields](d, f, "an object"), fieldTypes)
 }
 
-func (d *decoder) text(f field) string {
-	text, ok := f.value.content.(string)
+// scalar decodes a value of a type.
+func scalar[T any](d *decoder, f field, what string) T {
+	content, ok := f.value.content.(T)
 	if !ok {
-		d.addf(f.value.position, "%s must be a string, not %s", f.name, f.value.describe())
+		d.addf(f.value.position, "%s must be %s, not %s", f.name, what, f.value.describe())
 	}
-	return text
+	return content
 }
 
-func (d *decoder) boolean(f field) bool {
-	is, ok := f.value.content.(bool)
-	if !ok {
-		d.addf(f.value.position, "%s must be true or false, not %s", f.name, f.value.describe())
-	}
-	return is
-}
-
-func (d *decoder) integer(f field) *int64 {
-	integer, ok := f.value.content.(int64)
-	if !ok {
-		d.addf(f.value.position, "%s must be an integer, not %s", f.name, f.value.describe())
-	}
-	return &integer
-}
+func (d *decoder) text(f field) string { return scalar[string](d, f, "a string") }
 
 func (d *decoder) choice(f field, values ...string) string {
 	if f.value.content == false && slices.Contains(values, "off") {
