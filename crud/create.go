@@ -42,6 +42,11 @@ func (c *call) createNew(ctx context.Context) error {
 	}, again...)
 }
 
+// serverFields are the fields of the metadata that only the API server writes.
+var serverFields = []string{
+	"managedFields", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink", "uid", "resourceVersion",
+}
+
 // desired returns the object of the operation without fields that only the API server writes. A kind without status subresource stores the
 // status with the rest of a new object.
 func (c *call) desired() *unstructured.Unstructured {
@@ -54,10 +59,7 @@ func (c *call) desired() *unstructured.Unstructured {
 	}
 	encodeStringData(desired)
 	if metadata, ok := desired.Object["metadata"].(map[string]any); ok {
-		for _, field := range []string{
-			"managedFields", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink",
-			"uid", "resourceVersion",
-		} {
+		for _, field := range serverFields {
 			delete(metadata, field)
 		}
 		// They are united with those of others, so that none is removed.

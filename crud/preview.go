@@ -116,9 +116,7 @@ func shown(object *unstructured.Unstructured) map[string]any {
 	}
 	fields := object.DeepCopy().Object
 	metadata, _ := fields["metadata"].(map[string]any)
-	for _, field := range []string{
-		"managedFields", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "resourceVersion", "selfLink", "uid",
-	} {
+	for _, field := range serverFields {
 		delete(metadata, field)
 	}
 	return fields
@@ -139,18 +137,14 @@ func mask(before, after map[string]any, key string, isPublic bool, values *confi
 	if isPublic && key != corev1.LastAppliedConfigAnnotation && !values.Hides(fmt.Sprint(from)) && !values.Hides(fmt.Sprint(to)) {
 		return
 	}
-	changes := was && is && !equal(from, to)
-	for _, side := range []struct {
-		fields map[string]any
-		has    bool
-		suffix string
-	}{{before, was, " (before)"}, {after, is, " (after)"}} {
-		if side.has {
-			side.fields[key] = "***"
-		}
-		if changes {
-			side.fields[key] = "***" + side.suffix
-		}
+	if was {
+		before[key] = "***"
+	}
+	if is {
+		after[key] = "***"
+	}
+	if was && is && !equal(from, to) {
+		before[key], after[key] = "*** (before)", "*** (after)"
 	}
 }
 

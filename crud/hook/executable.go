@@ -26,23 +26,18 @@ import (
 // mostOfContexts bounds the binding contexts, so that a run needs less memory than the container has.
 const mostOfContexts = 32 << 20
 
-// The files in the folder of a run, and the variables with their paths that other functions know.
+// The variables with the paths of the files of a run that other functions know.
 const (
-	contextFile    = "binding_context.json"
-	operationsFile = "operations"
-	metricsFile    = "metrics"
-	responseFile   = "response.json"
-
 	contextVariable    = "BINDING_CONTEXT_PATH"
 	operationsVariable = "KUBERNETES_OPERATION_PATH"
 	metricsVariable    = "METRICS_PATH"
 	responseVariable   = "ADMISSION_RESPONSE_PATH"
 )
 
-// files are the files of a run by variables. Those of shell-operator have other names, too.
+// files are the files in the folder of a run by variables. Those of shell-operator have other names, too.
 var files = map[string]string{
-	contextVariable: contextFile, operationsVariable: operationsFile, metricsVariable: metricsFile, responseVariable: responseFile,
-	"KUBERNETES_PATCH_PATH": operationsFile, "VALIDATING_RESPONSE_PATH": responseFile, "PREVIOUS_RESULTS_PATH": "previous_results.json", "CRUD_SH": "crud.sh",
+	contextVariable: "binding_context.json", operationsVariable: "operations", metricsVariable: "metrics", responseVariable: "response.json",
+	"KUBERNETES_PATCH_PATH": "operations", "VALIDATING_RESPONSE_PATH": "response.json", "PREVIOUS_RESULTS_PATH": "previous_results.json", "CRUD_SH": "crud.sh",
 }
 
 //go:embed crud.sh
@@ -118,7 +113,7 @@ func (x *executable) call(ctx context.Context, run *Run) (file operations.File, 
 }
 
 func readOperations(root *os.Root) (operations.File, error) {
-	content, err := readFile(root, operationsFile, operationsVariable, operations.MostBytes)
+	content, err := readFile(root, operationsVariable, operations.MostBytes)
 	if err != nil {
 		return operations.File{}, &rejection{fmt.Errorf("reading its operations: %w", err), "file"}
 	}
@@ -133,7 +128,7 @@ func readResponse(root *os.Root, run *Run) error {
 	if run.Contexts[0].Review == nil {
 		return nil
 	}
-	content, err := readFile(root, responseFile, responseVariable, mostOfResponse)
+	content, err := readFile(root, responseVariable, mostOfResponse)
 	if err == nil {
 		run.Response, err = decodeResponse(content)
 	}
@@ -148,7 +143,7 @@ func readMetrics(root *os.Root, run *Run, prefix string) error {
 	if run.Contexts[0].Review != nil {
 		return nil
 	}
-	content, err := readFile(root, metricsFile, metricsVariable, mostOfMetrics)
+	content, err := readFile(root, metricsVariable, mostOfMetrics)
 	if err != nil {
 		return &rejection{fmt.Errorf("reading its metrics: %w", err), "file"}
 	}
@@ -178,7 +173,7 @@ func prepare(root *os.Root, run *Run) error {
 			return fmt.Errorf("encoding the results of the previous run: %w", err)
 		}
 	}
-	contents := map[string][]byte{contextFile: contexts, files["PREVIOUS_RESULTS_PATH"]: previous, files["CRUD_SH"]: functions}
+	contents := map[string][]byte{files[contextVariable]: contexts, files["PREVIOUS_RESULTS_PATH"]: previous, files["CRUD_SH"]: functions}
 	for _, name := range files {
 		if err := root.WriteFile(name, contents[name], 0o600); err != nil {
 			return fmt.Errorf("writing a file of the run: %w", err)
@@ -189,8 +184,8 @@ func prepare(root *os.Root, run *Run) error {
 
 // readFile reads what a hook wrote, at most one byte more than the limit. It must be a file in the folder: the root follows no link out of it, and a
 // pipe is not waited for.
-func readFile(root *os.Root, name, variable string, limit int64) ([]byte, error) {
-	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+func readFile(root *os.Root, variable string, limit int64) ([]byte, error) {
+	file, err := root.OpenFile(files[variable], os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", variable, err)
 	}

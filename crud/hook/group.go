@@ -127,7 +127,9 @@ func killEscaped(variable string) {
 const runFolder = "hook-run-"
 
 // marker is the environment variable by which the processes of a run are found.
-func marker(folder string) string { return contextVariable + "=" + filepath.Join(folder, contextFile) }
+func marker(folder string) string {
+	return contextVariable + "=" + filepath.Join(folder, files[contextVariable])
+}
 
 func lock(folder string) (*os.File, error) {
 	file, err := os.Open(folder) //nolint:gosec // of the process

@@ -172,7 +172,7 @@ func (t *term) occasionOf(due *task) (why occasion) {
 			c = Context{Binding: of.common.Group, Type: TypeGroup}
 		}
 		for _, m := range t.monitors[due.hook] {
-			if of.includes(m) {
+			if slices.Contains(of.common.IncludeSnapshotsFrom, m.Name) || of.common.Group != "" && of.common.Group == m.Group {
 				if c.Snapshots == nil {
 					c.Snapshots = map[string][]Snapshot{}
 				}
@@ -207,9 +207,4 @@ func (t *term) taskOf(h *Hook, why occasion) string {
 	slices.Sort(why.causes)
 	sum := sha256.Sum256([]byte(strings.Join(append([]string{t.options.FieldManager, h.name}, slices.Compact(why.causes)...), "\n")))
 	return hex.EncodeToString(sum[:16])
-}
-
-// includes reports whether the context of a trigger has the objects of a binding.
-func (t trigger) includes(m *monitor) bool {
-	return slices.Contains(t.common.IncludeSnapshotsFrom, m.Name) || t.common.Group != "" && t.common.Group == m.Group
 }

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package operations
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -87,7 +88,7 @@ func choice[T ~string](target func(*decoder) *T, values ...T) func(*decoder, fie
 // decodeFields decodes the fields of an object, and returns them by the names that are no aliases.
 func (d *decoder) decodeFields(of fields, fieldTypes []fieldType) map[string]field {
 	set := map[string]field{}
-	for _, f := range slices.SortedFunc(maps.Values(of), func(a, b field) int { return a.compare(b.position) }) {
+	for _, f := range slices.SortedFunc(maps.Values(of), func(a, b field) int { return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column)) }) {
 		i := slices.IndexFunc(fieldTypes, func(t fieldType) bool { return t.name == f.name || slices.Contains(t.aliases, f.name) })
 		if i < 0 {
 			d.addf(f.position, "field %s does not exist: %s", f.name, closest.Advice(f.name, names(fieldTypes)))

@@ -7,7 +7,6 @@ package operations
 
 import (
 	"bytes"
-	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -112,10 +111,6 @@ func reader(content []byte, of *room) func(outer int) (value, error) {
 
 // position is the line and column of a value, counted from 1. Columns are in bytes.
 type position struct{ line, column int }
-
-func (p position) compare(other position) int {
-	return cmp.Or(cmp.Compare(p.line, other.line), cmp.Compare(p.column, other.column))
-}
 
 // value is a value of a JSON or YAML document. Its content is as unstructured objects hold it, except that the objects of the outer levels, of which
 // the parser reports positions, are fields.
