@@ -32,11 +32,12 @@ func newObject[T Object]() T {
 	return object
 }
 
-func isPointer[T Object]() bool { return reflect.TypeFor[T]().Kind() == reflect.Pointer }
-
 // typedChange calls f with an own copy of the object. Fields that T does not have are in neither state, so that they stay; but a list that f
 // changes is replaced, so that its items must not have such fields.
-func typedChange[T Object](f func(T) error) change {
+func typedChange[T Object](f func(T) error) (change, error) {
+	if reflect.TypeFor[T]().Kind() != reflect.Pointer {
+		return nil, errors.New("the function must take a pointer to an API type, not an interface")
+	}
 	return func(_ context.Context, live *unstructured.Unstructured) (before, after map[string]any, err error) {
 		object := newObject[T]()
 		err = apiruntime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(live.DeepCopy().Object, object, true)
@@ -56,7 +57,7 @@ func typedChange[T Object](f func(T) error) change {
 			err = fmt.Errorf("the function changes a list, and %T does not have all fields of the object: %w", object, reading)
 		}
 		return before, after, err
-	}
+	}, nil
 }
 
 // isNil reports whether there is no object, also if its type is known.

@@ -7,7 +7,6 @@ package crud
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -193,19 +192,19 @@ func JQPatch(ref Ref, program string) Operation {
 // FilterPatch reads an object, writes what f changes, and calls f again with the new state after a conflict. T decides the kind; fields that T
 // does not have stay as they are. The client's scheme must know T, unless it is *unstructured.Unstructured.
 func FilterPatch[T Object](ref Ref, f func(T) error) Operation {
-	if !isPointer[T]() {
-		return Operation{Type: TypeFilterPatch, Ref: ref, err: errors.New("the function must take a pointer to an API type, not an interface")}
+	op := Operation{Type: TypeFilterPatch, Ref: ref}
+	if op.change, op.err = typedChange(f); op.err == nil {
+		op.sample = newObject[T]()
 	}
-	return Operation{Type: TypeFilterPatch, Ref: ref, sample: newObject[T](), change: typedChange(f)}
+	return op
 }
 
 // FilterPatchOptimistic writes what f changes in snapshot, the state on which the caller based its decision. If the object has changed since
 // then, nothing is written and the operation fails with the class Conflict, so that the caller decides again.
 func FilterPatchOptimistic[T Object](snapshot T, f func(T) error) Operation {
-	if !isPointer[T]() {
-		return Operation{Type: TypeFilterPatchOptimistic, err: errors.New("the function must take a pointer to an API type, not an interface")}
-	}
-	return Operation{Type: TypeFilterPatchOptimistic, Object: snapshot, change: typedChange(f)}
+	op := Operation{Type: TypeFilterPatchOptimistic, Object: snapshot}
+	op.change, op.err = typedChange(f)
+	return op
 }
 
 func (o Operation) with(patch any) Operation {

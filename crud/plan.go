@@ -125,13 +125,11 @@ func identity(object *unstructured.Unstructured) *unstructured.Unstructured {
 	if object == nil {
 		return nil
 	}
-	only := &unstructured.Unstructured{}
-	only.SetGroupVersionKind(object.GroupVersionKind())
-	only.SetNamespace(object.GetNamespace())
-	only.SetName(object.GetName())
-	only.SetUID(object.GetUID())
-	only.SetResourceVersion(object.GetResourceVersion())
-	return only
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": object.GetAPIVersion(), "kind": object.GetKind(), "metadata": map[string]any{
+			"namespace": object.GetNamespace(), "name": object.GetName(), "uid": string(object.GetUID()), "resourceVersion": object.GetResourceVersion(),
+		},
+	}}
 }
 
 // runAfter runs an operation. It runs it again for a while if it may have failed because the API server does not apply the effect of one of the

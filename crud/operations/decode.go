@@ -61,17 +61,6 @@ func decodeHeader(document value, file *File, found *faults) bool {
 	return true
 }
 
-func decodeOperation(document value, file *File, found *faults) {
-	d := &decoder{faults: found}
-	d.decode(document)
-	for _, op := range d.all {
-		file.Operations, file.positions = append(file.Operations, op), append(file.positions, document.position)
-		if d.onHookError {
-			file.OnHookError = append(file.OnHookError, op)
-		}
-	}
-}
-
 func (d *decoder) decode(document value) {
 	of, isObject := document.content.(fields)
 	if !isObject {

@@ -76,7 +76,14 @@ func parse(content []byte, found *faults) (file File) {
 		if first = false; isHeader {
 			continue
 		}
-		decodeOperation(document, &file, found)
+		d := &decoder{faults: found}
+		d.decode(document)
+		for _, op := range d.all {
+			file.Operations, file.positions = append(file.Operations, op), append(file.positions, document.position)
+			if d.onHookError {
+				file.OnHookError = append(file.OnHookError, op)
+			}
+		}
 		if len(found.found) == mostFaults {
 			return file
 		}
