@@ -177,7 +177,9 @@ func (r *Reconciler) checkDirectory(directory string) *failures.Failure {
 func (r *Reconciler) unpublish(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) ([]string, error) {
 	left, current := as.Status.Directories(), config.FromContextOrDefaults(ctx).DirectoryNamespace
 	for _, directory := range sets.List(sets.New(left...).Insert(current)) {
-		isWanted := func(alias corev1.Service) bool { return wanted != nil && alias.Namespace == wanted.Namespace && alias.Name == wanted.Name }
+		isWanted := func(alias corev1.Service) bool {
+			return wanted != nil && alias.Namespace == wanted.Namespace && alias.Name == wanted.Name
+		}
 		if err := r.removeAliases(ctx, slices.DeleteFunc(r.cachedAliases(directory, keyOf(as)), isWanted)); err != nil {
 			return left, err
 		}
