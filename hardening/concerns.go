@@ -31,7 +31,7 @@ const (
 	requests   concern = "requests"   // the webhook logs each request with all headers, and each broken connection as an error
 	configmaps concern = "configmaps" // the errors of invalid ConfigMaps at the start name neither the ConfigMap nor the key
 	retries    concern = "retries"    // for a response with Retry-After, client-go sleeps in the worker, and repeats the request up to ten times
-	secrets    concern = "secrets"    // warnings of the API server about Secrets, which may quote them, are in the log
+	secrets    concern = "secrets"    // client-go logs bodies of requests, from level 8 on, and warnings that may quote Secrets
 	fields     concern = "fields"     // defaulting removes fields of later releases, and rejects wrong types before the schema can name them
 )
 

@@ -8,10 +8,12 @@ package hardening
 import (
 	"context"
 	"flag"
+	"fmt"
 	"log"
 	"net/http"
 	"os"
 	"reflect"
+	"regexp"
 	"sync"
 	"sync/atomic"
 
@@ -170,6 +172,9 @@ func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (contex
 	if !p.off[limits] {
 		removeDefaultLimit(cfg, int(p.constructors.Load()))
 	}
+	if err := checkVerbosity(flag.CommandLine); err != nil && !p.off[secrets] {
+		log.Fatal(err)
+	}
 	cfg.Wrap(func(inner http.RoundTripper) http.RoundTripper { return &transport{inner, p} })
 	if !p.off[ports] {
 		checkPorts(ctx)
@@ -203,6 +208,18 @@ func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (contex
 		ctx = withQuietRequests(ctx)
 	}
 	return ctx, informers
+}
+
+var verbose = regexp.MustCompile(`(^|=)([89]|[1-9]\d+)(,|$)`)
+
+// checkVerbosity returns an error for levels of klog at which client-go logs bodies of requests, also those of Secrets.
+func checkVerbosity(flags *flag.FlagSet) error {
+	for _, name := range []string{"v", "vmodule"} {
+		if set := flags.Lookup(name); set != nil && verbose.MatchString(set.Value.String()) {
+			return fmt.Errorf("flag --%s=%s: must be at most 7: from 8 on, client-go logs the values of Secrets", name, set.Value)
+		}
+	}
+	return nil
 }
 
 // starting is the first informer of a process. Those of SetupInformers start together, after ConfigMaps were read and handlers were added.

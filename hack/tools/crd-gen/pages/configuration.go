@@ -65,7 +65,7 @@ const flagsSection = `
 | ` + "`--kube-api-qps`, `--kube-api-burst`" + ` | limit the requests to the API server |
 | ` + "`--add_dir_header`, `--alsologtostderr`, `--log_backtrace_at`, `--log_dir`, `--log_file`, `--log_file_max_size`, `--logtostderr`, " +
 	"`--one_output`, `--skip_headers`, `--skip_log_headers`, `--stderrthreshold`, `--v`, `--vmodule`" +
-	` | configure klog, with which client-go logs; the log of the operator does not depend on them. From level 8 on, client-go logs objects, also the values of Secrets |
+	` | configure klog, with which client-go logs; the log of the operator does not depend on them. Levels are at most 7: from 8 on, client-go logs objects, also the values of Secrets |
 `
 
 // configurationPage returns the page of ConfigMaps, environment variables and flags.
