@@ -57,7 +57,7 @@ func (b *backOff) wait(object types.NamespacedName) time.Duration {
 	return b.failing[object].notBefore.Sub(b.clock.Now())
 }
 
-// result returns whether a failure has to be logged, and the result for the queue. A requeue that wraps another error is a failure, too.
+// result returns the result for the queue, and true first if a failure has to be logged. A requeue that wraps another error is a failure, too.
 func (b *backOff) result(object types.NamespacedName, err error) (failed bool, event error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

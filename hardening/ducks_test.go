@@ -216,7 +216,7 @@ func deleteTopics(t *testing.T, upstream, hardened, used duck.InformerFactory) (
 		return true, nil, apierrors.NewNotFound(topics.GroupResource(), "")
 	})
 	serve(upstream, hardened)
-	time.Sleep(sharedFor) //nolint:forbidigo // nothing tells its end
+	time.Sleep(sharedFor) //nolint:forbidigo // nothing reports its end
 	client.ClearActions()
 	watcher.Stop()
 	return func() int {

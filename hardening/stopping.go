@@ -95,7 +95,7 @@ func (l leaderAware) Demote(bucket reconciler.Bucket) {
 // over the connections that they have: under load, Kubernetes would kill the process with the requests that it is answering.
 //
 // HTTP closes a connection without loss only if a response says so. The server does that with each response once it keeps no connections; as it also closes
-// the idle ones at that moment, and a request may not have been delivered yet, responses are held for a moment before.
+// the idle ones at that moment, and a request can be under way, responses are held for a moment before.
 type connections struct {
 	server atomic.Pointer[http.Server]
 	// held is locked while responses are.
