@@ -18,7 +18,7 @@ for path in conversion crud; do
     paths+=("${path}")
   fi
 done
-for path in cmd confidential observe post-install; do
+for path in cmd confidential observe optional post-install; do
   if [[ -d ${path} ]]; then
     others+=("${path}")
   fi

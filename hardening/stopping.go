@@ -130,6 +130,6 @@ func (c *connections) hold(ctx context.Context) {
 	if server, ok := ctx.Value(http.ServerContextKey).(*http.Server); ok {
 		c.server.CompareAndSwap(nil, server)
 		c.held.RLock()
-		c.held.RUnlock() //nolint:staticcheck // nothing else is done under it
+		defer c.held.RUnlock()
 	}
 }
