@@ -289,10 +289,10 @@ func controllerOf[T Object](ctx context.Context, d *definitionOf[T]) (*controlle
 	impl := controller.NewContext(ctx, r, controller.ControllerOptions{
 		WorkQueueName: d.id, Concurrency: d.options.Workers, Logger: logging.FromContext(ctx).Named(d.id),
 	})
-	woken := 0
+	started := 0
 	q.startWorker = func() {
-		woken++
-		impl.EnqueueKey(types.NamespacedName{Name: strconv.Itoa(woken)})
+		started++
+		impl.EnqueueKey(types.NamespacedName{Name: strconv.Itoa(started)})
 	}
 	return impl, q
 }

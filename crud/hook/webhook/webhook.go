@@ -154,9 +154,7 @@ func (w registration) newController(ctx context.Context, _ configmap.Watcher) *c
 		}
 	}
 	r.PromoteFunc = func(bucket reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
-		if enqueue != nil {
-			enqueue(bucket, r.secret)
-		}
+		enqueue(bucket, r.secret)
 		return nil
 	}
 	impl := controller.NewContext(ctx, r, controller.ControllerOptions{Concurrency: 1, WorkQueueName: "Registration", Logger: logger.Named("Registration")})

@@ -31,9 +31,9 @@ import (
 const (
 	// firstDelay is the time after which a patch is repeated first. It doubles each time, up to lastDelay.
 	firstDelay, lastDelay = time.Second, 30 * time.Second
-	// tellAfter is the delay from which on BindFailed reports that a patch is reverted, or that the object is not as the cache has it. Before
+	// reportAfter is the delay from which on BindFailed reports that a patch is reverted, or that the object is not as the cache has it. Before
 	// that, the event of a concurrent change might not have been delivered.
-	tellAfter = 4 * time.Second
+	reportAfter = 4 * time.Second
 	// failuresAtOnce is the number of patches of a reconciliation that may fail before the others wait for the next one: hundreds of rejected
 	// subjects must not cause as many requests at once.
 	failuresAtOnce = 2
@@ -137,7 +137,7 @@ func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k subject
 				p.Message = s.last.failure.Message
 			}
 			now.failure = *p
-		} else if now.delay >= tellAfter {
+		} else if now.delay >= reportAfter {
 			now.failure = *failures.Newf(reasonOf(ab), "%s: the variable was reverted right after it was set; another controller may own this object. "+
 				"Retrying with back-off", s.title)
 		}
@@ -157,7 +157,7 @@ func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k subject
 	case apierrors.IsNotFound(err):
 		s.object = nil
 		return nil
-	case apierrors.IsInvalid(err) && s.last.delay < tellAfter/2:
+	case apierrors.IsInvalid(err) && s.last.delay < reportAfter/2:
 		return concurrently // a test of the patch has failed, probably
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot patch resource "):
 		// Admission rejects single objects with the same code. These are the words of k8s.io/apiserver for a missing permission.
