@@ -6,12 +6,16 @@ SPDX-License-Identifier: Apache-2.0
 package webhook
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clienttesting "k8s.io/client-go/testing"
@@ -184,4 +188,39 @@ func TestDefaulting_AddressBinding(t *testing.T) {
 	expectDefaulted(t, newDefaulting(t), kindOf("v1", "AddressBinding"), `{"metadata":{"namespace":"ns"},"spec":{"address":{"name":"a"}}}`,
 		`{"metadata":{"namespace":"ns","finalizers":["samples.knative.dev/addressbinding"]},
 			"spec":{"address":{"name":"a"},"subject":{"namespace":"ns"},"variable":"K_ADDRESS"},"status":{}}`)
+}
+
+// patched returns an object as the API server stores it after the defaulting webhook.
+func patched(t *testing.T, response *admissionv1.AdmissionResponse, object string) any {
+	t.Helper()
+	if !response.Allowed {
+		t.Fatalf("rejected: %v", response.Result)
+	}
+	result := []byte(object)
+	if len(response.Patch) > 0 {
+		patch, err := jsonpatch.DecodePatch(response.Patch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result, err = patch.Apply(result); err != nil {
+			t.Fatalf("the API server could not apply %s: %v", response.Patch, err)
+		}
+	}
+	return decoded(t, string(result))
+}
+
+func decoded(t *testing.T, object string) (value any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(object), &value); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// expectDefaulted expects the API server to store an object as want once it is created as sent.
+func expectDefaulted(t *testing.T, impl *controller.Impl, kind metav1.GroupVersionKind, sent, want string) {
+	t.Helper()
+	if diff := cmp.Diff(decoded(t, want), patched(t, admit(t, impl, kind, sent), sent)); diff != "" {
+		t.Errorf("%s of version %s (-want +got):\n%s", kind.Kind, kind.Version, diff)
+	}
 }

@@ -6,11 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package webhook
 
 import (
-	"encoding/json"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -41,39 +38,4 @@ func admit(t *testing.T, impl *controller.Impl, kind metav1.GroupVersionKind, ob
 
 func kindOf(version, kind string) metav1.GroupVersionKind {
 	return metav1.GroupVersionKind{Group: samples.GroupName, Version: version, Kind: kind}
-}
-
-// patched returns an object as the API server stores it after the defaulting webhook.
-func patched(t *testing.T, response *admissionv1.AdmissionResponse, object string) any {
-	t.Helper()
-	if !response.Allowed {
-		t.Fatalf("rejected: %v", response.Result)
-	}
-	result := []byte(object)
-	if len(response.Patch) > 0 {
-		patch, err := jsonpatch.DecodePatch(response.Patch)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if result, err = patch.Apply(result); err != nil {
-			t.Fatalf("the API server could not apply %s: %v", response.Patch, err)
-		}
-	}
-	return decoded(t, string(result))
-}
-
-func decoded(t *testing.T, object string) (value any) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(object), &value); err != nil {
-		t.Fatal(err)
-	}
-	return value
-}
-
-// expectDefaulted expects the API server to store an object as want once it is created as sent.
-func expectDefaulted(t *testing.T, impl *controller.Impl, kind metav1.GroupVersionKind, sent, want string) {
-	t.Helper()
-	if diff := cmp.Diff(decoded(t, want), patched(t, admit(t, impl, kind, sent), sent)); diff != "" {
-		t.Errorf("%s of version %s (-want +got):\n%s", kind.Kind, kind.Version, diff)
-	}
 }
