@@ -173,9 +173,11 @@ func TestLeader_LeaseLostDuringAWrite_CancelsTheWriteBeforeAnotherWrites(t *test
 func TestLeader_CutOffWithoutWork_BecomesStandby(t *testing.T) {
 	t.Parallel()
 	env := twoControllers(t)
-	env.ExpectErrors(t, "lease") // client-go logs each failed renewal
 	leader, standby := roles(t, env)
 	ns := env.Namespace(t)
+	// client-go logs each failed renewal. The connections are cut as soon as the object is Ready, and with them the answers to the leader's last
+	// writes.
+	env.ExpectErrors(t, "lease", ns)
 	as := env.Apply(t, ns, fixtures.Target+"---"+subject)[1]
 	env.Await(t, as, harness.Ready)
 	pid := env.Process(t, leader).PID()
