@@ -29,6 +29,7 @@ const (
 	ports      concern = "ports"      // a process whose port is taken runs on without the part that needs it, and exits with 0
 	probes     concern = "probes"     // readiness does not reflect the caches, and ends before the process does
 	requests   concern = "requests"   // the webhook logs each request with all headers, and each broken connection as an error
+	attributes concern = "attributes" // each path and header Host that any client sends to the webhook remains in its metrics
 	configmaps concern = "configmaps" // the errors of invalid ConfigMaps at the start name neither the ConfigMap nor the key
 	retries    concern = "retries"    // for a response with Retry-After, client-go sleeps in the worker, and repeats the request up to ten times
 	secrets    concern = "secrets"    // client-go logs bodies of requests, from level 8 on, and warnings that may quote Secrets
@@ -36,7 +37,8 @@ const (
 )
 
 var concerns = []concern{
-	limits, panics, backoff, postponing, references, tombstones, ducks, stopping, ports, probes, requests, configmaps, retries, secrets, fields,
+	limits, panics, backoff, postponing, references, tombstones, ducks, stopping, ports, probes, requests, attributes, configmaps, retries, secrets,
+	fields,
 }
 
 // parseOff returns the concerns that the environment variable switches off.

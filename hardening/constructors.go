@@ -36,6 +36,7 @@ type process struct {
 	ducks        sync.Map // of duck.InformerFactory to *factory
 	work         work
 	connections  connections
+	paths        sync.Map // of the webhooks
 	// checks are made for the readiness of the process. Constructors add them, which have returned when it is running.
 	checks []func() error
 	// running is set when the informers start: ConfigMaps were read, and an error in one of them does not end the process anymore.
@@ -96,6 +97,9 @@ func (p *process) constructor(constructor injection.ControllerConstructor) injec
 			}
 			t.callback = impl.EnqueueKey
 			h.tracker = t
+		}
+		if served, ok := impl.Reconciler.(interface{ Path() string }); ok {
+			p.paths.Store(served.Path(), nil)
 		}
 		impl.Reconciler = h.wrap()
 		return impl
@@ -203,6 +207,9 @@ func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (contex
 		informers[0] = starting{informers[0], func() { p.running.Store(true); serve() }}
 	} else {
 		serve()
+	}
+	if !p.off[attributes] {
+		ctx = p.withBoundedMetrics(ctx)
 	}
 	if !p.off[requests] {
 		ctx = withQuietRequests(ctx)

@@ -65,8 +65,8 @@ var (
 )
 
 // withProbes serves the probes in place of sharedmain, whose server ends at SIGTERM, when its readiness is to become false. A process is ready
-// while its caches are filled and it has not received SIGTERM; probes are answered until it exits. Handlers of the main are kept. serve is called when the informers start: a main that
-// serves probes itself does so in a goroutine, and ends the process if it finds the port taken.
+// while its caches are filled and it has not received SIGTERM; probes are answered until it exits. Handlers of the main are kept. serve is called when
+// the informers start: a main that serves probes itself does so in a goroutine, and ends the process if it finds the port taken.
 func (p *process) withProbes(ctx, signal context.Context, informers []controller.Informer) (disabled context.Context, serve func()) {
 	if ctx.Value(probesDisabled) != nil {
 		return ctx, func() {}

@@ -7,6 +7,7 @@ package hardening
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -15,11 +16,16 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.uber.org/zap"
 	"k8s.io/client-go/rest"
 
 	"knative.dev/pkg/injection"
+	"knative.dev/pkg/injection/sharedmain"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/webhook"
 )
@@ -157,4 +163,80 @@ func TestRequests_NoWebhook_NothingChanges(t *testing.T) {
 	if withQuietRequests(ctx) != ctx {
 		t.Error("the context has changed")
 	}
+}
+
+// Any Pod can send requests with any path and any header Host to the webhook.
+func TestMetrics_PathsAndHostsOfClients_AreNoAttributes(t *testing.T) {
+	for name, off := range map[string][]concern{"Hardened": nil, "Upstream": {attributes}} {
+		t.Run(name, func(t *testing.T) {
+			ctx, _, p := setup(t, off...)
+			reader, port := sdkmetric.NewManualReader(), freePort(t)
+			ctx = logging.WithLogger(ctx, p.logger())
+			provider := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithView(sharedmain.OTelViews(ctx)...))
+			ctx = webhook.WithOptions(ctx, webhook.Options{Port: port, MeterProvider: provider, GracePeriod: time.Millisecond})
+			server, err := webhook.New(ctx, []any{p.constructor(newConversions)(ctx, nil).Reconciler})
+			if err != nil {
+				t.Fatal(err)
+			}
+			stop, stopped := make(chan struct{}), make(chan error)
+			go func() { stopped <- server.Run(stop) }()
+			const paths = 50
+			for n := range paths {
+				post(t, port, fmt.Sprintf("/path-%d", n), fmt.Sprintf("host-%d:%d", n, n+1))
+			}
+			post(t, port, "/convert", "webhook")
+			close(stop)
+			if err := <-stopped; err != nil {
+				t.Error(err)
+			}
+			want := map[string]int{"http.route": 1}
+			if len(off) > 0 {
+				want = map[string]int{"http.route": paths + 1, "server.address": paths + 1, "server.port": paths}
+			}
+			for _, key := range []string{"http.route", "server.address", "server.port"} {
+				if got := values(t, reader, key); got != want[key] {
+					t.Errorf("the attribute %s has %d values, want %d", key, got, want[key])
+				}
+			}
+		})
+	}
+}
+
+// post sends a request to the webhook once it listens.
+func post(t *testing.T, port int, path, host string) {
+	t.Helper()
+	eventually(t, "the webhook answers", func() bool {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d%s", port, path), http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Host = host
+		response, err := http.DefaultClient.Do(request)
+		if err == nil {
+			_ = response.Body.Close()
+		}
+		return err == nil
+	})
+}
+
+// values returns the number of values that an attribute has in the metric of requests.
+func values(t *testing.T, reader sdkmetric.Reader, key string) int {
+	t.Helper()
+	var all metricdata.ResourceMetrics
+	if err := reader.Collect(t.Context(), &all); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, scope := range all.ScopeMetrics {
+		for _, m := range scope.Metrics {
+			if histogram, ok := m.Data.(metricdata.Histogram[float64]); ok && m.Name == "http.server.request.duration" {
+				for _, point := range histogram.DataPoints {
+					if value, ok := point.Attributes.Value(attribute.Key(key)); ok {
+						found[value.Emit()] = true
+					}
+				}
+			}
+		}
+	}
+	return len(found)
 }

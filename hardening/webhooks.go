@@ -10,8 +10,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
+	"go.opentelemetry.io/otel/attribute"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.uber.org/zap"
 	"go.uber.org/zap/buffer"
 	"go.uber.org/zap/zapcore"
@@ -148,6 +151,34 @@ func reduced(raw []byte, object any, patch []byte) ([]byte, error) {
 		return nil, err //nolint:wrapcheck // ignored
 	}
 	return duck.CreateBytePatch(json.RawMessage(raw), json.RawMessage(merged)) //nolint:wrapcheck // ignored
+}
+
+// withBoundedMetrics returns the context of a process whose metrics of requests have no attribute with values of the client. Upstream keeps a histogram
+// for each path, each header Host, and each kind that a body names, and any Pod can send them. kn.webhook.handler.duration keeps the kinds, because
+// nothing else has them. A view of the main replaces this one.
+func (p *process) withBoundedMetrics(ctx context.Context) context.Context {
+	views := sharedmain.OTelViews(ctx)
+	bounded := func(i sdkmetric.Instrument) (sdkmetric.Stream, bool) {
+		server := strings.HasPrefix(i.Name, "http.server.")
+		if !server && i.Name != "kn.webhook.handler.duration" || slices.ContainsFunc(views, func(view sdkmetric.View) bool { _, ok := view(i); return ok }) {
+			return sdkmetric.Stream{}, false
+		}
+		return sdkmetric.Stream{Name: i.Name, Description: i.Description, Unit: i.Unit, AttributeFilter: func(a attribute.KeyValue) bool {
+			if a.Key == "http.route" {
+				_, served := p.paths.Load(a.Value.AsString())
+				return served
+			}
+			return !server || !slices.Contains(chosen, a.Key)
+		}}, true
+	}
+	return sharedmain.WithOTelViews(ctx, append(slices.Clone(views), bounded)...)
+}
+
+// chosen are the attributes of requests to the webhook with values of the client.
+var chosen = []attribute.Key{
+	"server.address", "server.port",
+	attribute.Key(webhook.GroupAttr), attribute.Key(webhook.VersionAttr), attribute.Key(webhook.KindAttr),
+	attribute.Key(webhook.SubresourceAttr), attribute.Key(webhook.OperationAttr),
 }
 
 // quietEncoding is the name of zap's JSON encoder without the lines of requests.
