@@ -19,6 +19,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/knative"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
 // Names of the webhook configurations in config/500-webhook-configuration.yaml.
@@ -38,7 +39,7 @@ func NewDefaultingController(ctx context.Context, cmw configmap.Watcher) *contro
 
 // NewValidationController serves the validation of the samples. It rejects objects that an older version could not represent.
 func NewValidationController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	return validation.NewAdmissionController(ctx, ValidationName, "/validation", admitted(), withOlderVersions, false)
+	return validation.NewAdmissionController(ctx, ValidationName, "/validation", admitted(), v1.WithVersions(served), false)
 }
 
 // NewConfigValidationController serves the validation of the ConfigMaps in config/.

@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 
 	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
@@ -37,7 +39,10 @@ func TestEdits_RandomAtV1alpha1_KeepHiddenFields(t *testing.T) {
 			},
 		},
 	}
-	maps.Copy(edits, editsAnywhere(func(as *v1alpha1.AddressableService) **duckv1.Addressable { return &as.Status.Address }))
+	maps.Copy(edits, editsAnywhere(
+		func(as *v1alpha1.AddressableService) *duckv1.Status { return &as.Status.Status },
+		func(as *v1alpha1.AddressableService) **duckv1.Addressable { return &as.Status.Address },
+	))
 	testRandomEdits(t, "v1alpha1", edits)
 }
 
@@ -82,7 +87,10 @@ func TestEdits_RandomAtV1beta1_KeepHiddenFields(t *testing.T) {
 			},
 		},
 	}
-	maps.Copy(edits, editsAnywhere(func(as *v1beta1.AddressableService) **duckv1.Addressable { return &as.Status.Address }))
+	maps.Copy(edits, editsAnywhere(
+		func(as *v1beta1.AddressableService) *duckv1.Status { return &as.Status.Status },
+		func(as *v1beta1.AddressableService) **duckv1.Addressable { return &as.Status.Address },
+	))
 	testRandomEdits(t, "v1beta1", edits)
 }
 
@@ -97,16 +105,16 @@ type edit[T any] struct {
 // editsAnywhere are the edits of what every version has.
 func editsAnywhere[T any, P interface {
 	*T
-	duckv1.KRShaped
-}](address func(*T) **duckv1.Addressable) map[string]edit[T] {
+	metav1.Object
+}](status func(*T) *duckv1.Status, address func(*T) **duckv1.Addressable) map[string]edit[T] {
 	return map[string]edit[T]{
 		"status.address": {
 			edit: func(shown, other *T) { *address(shown) = *address(other) },
 			rule: func(was *v1.AddressableService, _, edited *T) { setAddress(was, *address(edited)) },
 		},
 		"status": {
-			edit: func(shown, other *T) { *P(shown).GetStatus() = *P(other).GetStatus() },
-			rule: func(was *v1.AddressableService, _, edited *T) { was.Status.Status = *P(edited).GetStatus() },
+			edit: func(shown, other *T) { *status(shown) = *status(other) },
+			rule: func(was *v1.AddressableService, _, edited *T) { was.Status.Status = *status(edited) },
 		},
 		"metadata.labels": {
 			edit: func(shown, other *T) { P(shown).SetLabels(P(other).GetLabels()) },

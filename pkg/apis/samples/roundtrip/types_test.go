@@ -15,11 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 
-	"knative.dev/pkg/apis"
 	"knative.dev/pkg/apis/duck"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 	knativefuzzer "knative.dev/pkg/apis/testing/fuzzer"
-	"knative.dev/pkg/kmeta"
 
 	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
@@ -40,32 +38,6 @@ func TestTypes_Kinds_ImplementTheirDuckTypes(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-func TestTypes_Kinds_AreKRShaped(t *testing.T) {
-	for _, version := range versions {
-		t.Run(version.Name, func(t *testing.T) {
-			as := version.New().(interface {
-				duckv1.KRShaped
-				kmeta.OwnerRefable
-			})
-			as.GetStatus().ObservedGeneration = 7
-			var written struct {
-				Status duckv1.Status `json:"status"`
-			}
-			decode(t, encode(t, as), &written)
-			if written.Status.ObservedGeneration != 7 {
-				t.Error("GetStatus must return the object's own status, for the generated reconciler writes into it")
-			}
-			if got := as.GetConditionSet().GetTopLevelConditionType(); got != apis.ConditionReady {
-				t.Errorf("the top-level condition is %q, want Ready", got)
-			}
-			want := schema.GroupVersionKind{Group: "samples.knative.dev", Version: version.Name, Kind: "AddressableService"}
-			if got := as.GetGroupVersionKind(); got != want {
-				t.Errorf("GetGroupVersionKind() = %v, want %v", got, want)
-			}
-		})
 	}
 }
 

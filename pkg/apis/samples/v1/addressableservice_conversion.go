@@ -7,14 +7,14 @@ package v1
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"knative.dev/pkg/apis"
 
 	"github.com/mallard-dev/mallard/conversion/knative"
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
 // Representation is an AddressableService of an older version.
@@ -23,33 +23,32 @@ type Representation interface {
 	metav1.Object
 }
 
-// Representations create an empty object of each older version that is served, by the name of the version. This package
-// cannot import these versions, for they import it.
-//
-// +k8s:deepcopy-gen=false
-type Representations map[string]func() Representation
+type versionsKey struct{}
 
-type representationsKey struct{}
-
-// WithRepresentations gives Validate the older versions that are served. It is for the context decorator of the validating
-// webhook; without it no object is rejected for its representation at another version.
-func WithRepresentations(ctx context.Context, representations Representations) context.Context {
-	return context.WithValue(ctx, representationsKey{}, representations)
+// WithVersions gives Validate the versions that are served. It is for the context decorator of the validating webhook; without it no object is
+// rejected for its representation at another version.
+func WithVersions(scheme *runtime.Scheme) func(context.Context) context.Context {
+	return func(ctx context.Context) context.Context { return context.WithValue(ctx, versionsKey{}, scheme) }
 }
 
 // validateRepresentations rejects an object that an older version cannot represent, unless the version could not represent it
 // before either: what was accepted once must not block a later update.
-func (as *AddressableService) validateRepresentations(ctx context.Context) *apis.FieldError {
-	representations, _ := ctx.Value(representationsKey{}).(Representations)
+func (as *AddressableService) validateRepresentations(ctx context.Context) (errs *apis.FieldError) {
+	scheme, ok := ctx.Value(versionsKey{}).(*runtime.Scheme)
+	if !ok {
+		return nil
+	}
 	old, isUpdate := apis.GetBaseline(ctx).(*AddressableService)
-	var errs *apis.FieldError
-	for _, version := range slices.Sorted(maps.Keys(representations)) {
-		problem := as.validateRepresentation(ctx, version, representations[version]())
-		if problem.Filter(apis.ErrorLevel) != nil && isUpdate &&
-			old.validateRepresentation(ctx, version, representations[version]()).Filter(apis.ErrorLevel) != nil {
+	for _, gv := range scheme.PrioritizedVersionsForGroup(samples.GroupName) {
+		older, err := scheme.New(gv.WithKind("AddressableService"))
+		representation, ok := older.(Representation)
+		if err != nil || !ok || gv == SchemeGroupVersion {
 			continue
 		}
-		errs = errs.Also(problem)
+		problem := as.validateRepresentation(ctx, gv.Version, representation)
+		if problem.Filter(apis.ErrorLevel) == nil || !isUpdate || old.validateRepresentation(ctx, gv.Version, representation).Filter(apis.ErrorLevel) == nil {
+			errs = errs.Also(problem)
+		}
 	}
 	return errs
 }
@@ -61,19 +60,26 @@ func (as *AddressableService) validateRepresentation(ctx context.Context, versio
 	return knative.ValidateRepresentation(conversionProperties, version, representation)
 }
 
-// ValidateConverted is for the Validate of older versions. It checks what an object is at this version, and after an update
+// ValidateConverted is for the Validate of older versions. It checks the annotation, what an object is at this version, and after an update
 // also what it was: an older version must not be a way round the rules of this one.
-func ValidateConverted(ctx context.Context, older apis.Convertible) *apis.FieldError {
+func ValidateConverted(ctx context.Context, older Representation) *apis.FieldError {
+	if older.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	errs := knative.Validate(ctx, conversionProperties, older)
+	if apis.GetUpdatedSubresource(ctx) != "" {
+		return errs
+	}
 	as := &AddressableService{}
 	if err := older.ConvertTo(ctx, as); err != nil {
-		return apis.ErrGeneric("converting to v1: "+err.Error(), apis.CurrentField)
+		return errs.Also(apis.ErrGeneric("converting to v1: "+err.Error(), apis.CurrentField))
 	}
 	if baseline, ok := apis.GetBaseline(ctx).(apis.Convertible); ok && apis.IsInUpdate(ctx) {
 		old := &AddressableService{}
 		if err := baseline.ConvertTo(ctx, old); err != nil {
-			return apis.ErrGeneric("converting the live object to v1: "+err.Error(), apis.CurrentField)
+			return errs.Also(apis.ErrGeneric("converting the live object to v1: "+err.Error(), apis.CurrentField))
 		}
 		ctx = apis.WithinUpdate(ctx, old)
 	}
-	return as.Validate(ctx)
+	return errs.Also(as.Validate(ctx))
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	"knative.dev/pkg/apis"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
@@ -23,10 +25,9 @@ import (
 )
 
 func served(ctx context.Context) context.Context {
-	return v1.WithRepresentations(ctx, v1.Representations{
-		"v1alpha1": func() v1.Representation { return &v1alpha1.AddressableService{} },
-		"v1beta1":  func() v1.Representation { return &v1beta1.AddressableService{} },
-	})
+	scheme := runtime.NewScheme()
+	utilruntime.Must(errors.Join(v1alpha1.Install(scheme), v1beta1.Install(scheme), v1.Install(scheme)))
+	return v1.WithVersions(scheme)(ctx)
 }
 
 // sized is an object that an older version has to stash about so many bytes of.
@@ -191,28 +192,19 @@ func convert(t *testing.T, from, to apis.Convertible) {
 
 // An object that is no AddressableService returns an error and does not panic.
 func TestValidate_ObjectThatCannotBeConverted_ReturnsError(t *testing.T) {
-	got := v1.ValidateConverted(t.Context(), unconvertible{})
+	got := v1.ValidateConverted(t.Context(), &unconvertible{})
 	if got == nil || !strings.Contains(got.Error(), "converting to v1: no") {
 		t.Errorf("got %v", got)
 	}
-	ctx := apis.WithinUpdate(t.Context(), unconvertible{})
+	ctx := apis.WithinUpdate(t.Context(), &unconvertible{})
 	got = v1.ValidateConverted(ctx, sized(1))
 	if got == nil || !strings.Contains(got.Error(), "converting the live object to v1: no") {
 		t.Errorf("got %v", got)
 	}
-	got = sized(1).Validate(v1.WithRepresentations(t.Context(), v1.Representations{"v0": func() v1.Representation { return &foreign{} }}))
-	if got == nil || !strings.Contains(got.Error(), "converting the object to v0: v1.AddressableService cannot convert to *v1_test.foreign") {
-		t.Errorf("got %v", got)
-	}
 }
 
-type unconvertible struct{}
+type unconvertible struct{ metav1.ObjectMeta }
 
 func (unconvertible) ConvertTo(context.Context, apis.Convertible) error { return errors.New("no") }
 
 func (unconvertible) ConvertFrom(context.Context, apis.Convertible) error { return errors.New("no") }
-
-type foreign struct {
-	metav1.ObjectMeta
-	unconvertible
-}

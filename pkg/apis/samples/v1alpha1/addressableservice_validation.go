@@ -17,17 +17,10 @@ import (
 // Validate implements apis.Validatable. The validating webhook calls it on create and update. It judges what the object
 // is at v1: the empty name of a Service, for one, is right where v1 has a target that no name stands for.
 func (as *AddressableService) Validate(ctx context.Context) *apis.FieldError {
-	if as.DeletionTimestamp != nil {
-		return nil
-	}
-	errs := knative.Validate(ctx, conversionProperties, as)
-	if apis.GetUpdatedSubresource(ctx) != "" {
-		return errs
-	}
 	if missing := as.validateServiceName(ctx); missing != nil {
-		return errs.Also(missing)
+		return missing.Also(knative.Validate(ctx, conversionProperties, as))
 	}
-	return errs.Also(v1.ValidateConverted(ctx, as))
+	return v1.ValidateConverted(ctx, as)
 }
 
 // validateServiceName finds an object without a target before v1 does, whose fields have other names.
@@ -36,7 +29,7 @@ func (as *AddressableService) validateServiceName(ctx context.Context) *apis.Fie
 		return nil
 	}
 	// A value that was accepted before must not block a later update of another field.
-	if old, ok := apis.GetBaseline(ctx).(*AddressableService); ok && old.Spec == as.Spec {
+	if old, ok := apis.GetBaseline(ctx).(*AddressableService); ok && (old.Spec == as.Spec || as.DeletionTimestamp != nil) {
 		return nil
 	}
 	var converted v1.AddressableService

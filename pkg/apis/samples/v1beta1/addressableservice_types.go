@@ -11,7 +11,6 @@ import (
 
 	"knative.dev/pkg/apis"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
-	"knative.dev/pkg/kmeta"
 )
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
@@ -44,11 +43,9 @@ type AddressableService struct {
 }
 
 var (
-	_ apis.Validatable   = (*AddressableService)(nil)
-	_ apis.Defaultable   = (*AddressableService)(nil)
-	_ kmeta.OwnerRefable = (*AddressableService)(nil)
-	_ runtime.Object     = (*AddressableService)(nil)
-	_ duckv1.KRShaped    = (*AddressableService)(nil)
+	_ apis.Validatable = (*AddressableService)(nil)
+	_ apis.Defaultable = (*AddressableService)(nil)
+	_ runtime.Object   = (*AddressableService)(nil)
 )
 
 // Exposure says from where an address can be reached.
