@@ -130,12 +130,11 @@ func (r *Reconciler) ObserveDeletion(ctx context.Context, key types.NamespacedNa
 
 // reconcileTarget writes the addresses that the reference leads to into the status. Only a positive answer removes them.
 func (r *Reconciler) reconcileTarget(ctx context.Context, as *v1.AddressableService) *failures.Failure {
-	addresses, hops, p := r.resolve(ctx, as)
+	addresses, p := r.resolve(ctx, as)
 	var answer apierrors.APIStatus
 	switch {
 	case p == nil:
 		as.Status.MarkTargetResolved(addresses)
-		as.Status.SetHops(hops)
 	case p.Err != nil && !errors.As(p.Err, &answer) && as.Status.ObservedGeneration == as.Generation:
 		// The status stays valid, for example until the first list of a kind has completed.
 	case p.Reason == v1.ReasonTargetForbidden, p.Reason == v1.ReasonTargetUnavailable, p.Reason == v1.ReasonTargetPortUnknown:

@@ -30,8 +30,6 @@ import (
 type target struct {
 	service   *corev1.Service
 	addresses []duckv1.Addressable
-	// hops counts the AddressableServices that the reference led through.
-	hops int
 }
 
 // planAddresses decides the addresses of an object whose target was found: one for each entry of spec.ports, or a single one. It is pure.

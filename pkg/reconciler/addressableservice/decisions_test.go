@@ -77,7 +77,7 @@ func TestOwns_Service_ReportsItsController(t *testing.T) {
 
 func emptyOwner(s *corev1.Service) { s.Labels = map[string]string{samples.AliasOwnerUIDLabelKey: ""} }
 
-func TestFindCycle_References_ReturnsTheCycle(t *testing.T) {
+func TestCheckChain_References_ReturnsTheCycle(t *testing.T) {
 	chain := func(n int) []*v1.AddressableService {
 		var objects []*v1.AddressableService
 		for i := range n {
@@ -102,7 +102,8 @@ func TestFindCycle_References_ReturnsTheCycle(t *testing.T) {
 		"through another class":  {[]*v1.AddressableService{object("a", refTo("b")), object("b", withClass("other"), refTo("a"))}, "ns/a -> ns/b -> ns/a"},
 		"through another space":  {[]*v1.AddressableService{object("a", withRef("samples.knative.dev/v1", "AddressableService", "other", "b")), elsewhere}, "ns/a -> other/b -> ns/a"},
 		"by another version":     {[]*v1.AddressableService{object("a", refTo("b")), object("b", withRef("samples.knative.dev/v1alpha1", "AddressableService", "", "a"))}, "ns/a -> ns/b -> ns/a"},
-		"a long chain":           {chain(2 * maxHops), ""},
+		"a long chain":           {chain(maxHops), ""},
+		"a chain too long":       {chain(maxHops + 1), "the references lead through more than 32 AddressableServices"},
 		"a namesake of its kind": {[]*v1.AddressableService{object("a", withRef("example.com/v1", "AddressableService", "", "a"))}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +113,7 @@ func TestFindCycle_References_ReturnsTheCycle(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			p := w.inner.findCycle(tc.objects[0])
+			p := w.inner.checkChain(tc.objects[0])
 			if !says(p, tc.want) || p != nil && p.Reason != v1.ReasonReferenceCycle {
 				t.Errorf("the problem is %+v, want %q", p, tc.want)
 			}

@@ -7,7 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 // publishes it under an alias if requested. A reconciliation consists of two steps, each of which marks one condition:
 //
 //	resolve (target.go)   where does spec.ref lead?          TargetResolved
-//	    reference ── policy ── cycle ── kind ── object ── addresses.go (pure)
+//	    reference ── policy ── chain ── kind ── object ── addresses.go (pure)
 //	publish (alias.go)    does the alias point there?        Published
 //	    its namespace is recorded, the requested alias is written, then others are deleted
 //

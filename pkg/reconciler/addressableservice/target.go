@@ -22,30 +22,28 @@ import (
 	"github.com/mallard-dev/mallard/pkg/failures"
 )
 
-// maxHops bounds how many AddressableServices a chain of references may lead through: each reconciliation walks the chain, so a chain's cost grows
-// with the square of its length.
+// maxHops bounds how many AddressableServices a chain of references may lead through: each reconciliation walks the chain.
 const maxHops = 32
 
 // recheckForbidden is the time after which the operator lists a kind again that it was not authorized to read.
 const recheckForbidden = 30 * time.Second
 
-// resolve follows the reference to the addresses that it leads to, and returns through how many AddressableServices.
-func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]duckv1.Addressable, int, *failures.Failure) {
+// resolve follows the reference to the addresses that it leads to.
+func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]duckv1.Addressable, *failures.Failure) {
 	cfg, namespace := config.FromContextOrDefaults(ctx), as.Spec.Ref.NamespaceOr(as.Namespace)
 	switch {
 	case namespace != as.Namespace && !cfg.AllowCrossNamespaceReferences:
-		return nil, 0, failures.Newf(v1.ReasonCrossNamespaceDenied,
+		return nil, failures.Newf(v1.ReasonCrossNamespaceDenied,
 			"spec.ref.namespace %q is not this object's; set allow-cross-namespace-references in ConfigMap %s to allow it", namespace, config.AddressableName)
 	case !r.watched(namespace):
-		return nil, 0, failures.Newf(v1.ReasonCrossNamespaceDenied,
+		return nil, failures.Newf(v1.ReasonCrossNamespaceDenied,
 			"spec.ref.namespace %q is not watched: this installation is for namespace %q alone", namespace, r.scope)
 	}
 	found, p := r.find(ctx, as, namespace)
 	if p != nil {
-		return nil, 0, p
+		return nil, p
 	}
-	addresses, p := planAddresses(cfg, as, found)
-	return addresses, found.hops, p
+	return planAddresses(cfg, as, found)
 }
 
 // find looks the target up, in the cache that its kind has.
@@ -65,28 +63,27 @@ func (r *Reconciler) find(ctx context.Context, as *v1.AddressableService, namesp
 		}
 		return target{}, notFound(ref)
 	case addressableServiceKind:
-		if p := r.findCycle(as); p != nil {
+		if p := r.checkChain(as); p != nil {
 			return target{}, p
 		}
 		other, err := r.addressableServices.AddressableServices(namespace).Get(ref.Name)
 		if err != nil {
 			return target{}, notFound(ref)
 		}
-		found, p := fromStatus(ref, other.Status.AddressStatus)
-		if found.hops = other.Status.Hops() + 1; p == nil && found.hops > maxHops {
-			return target{}, failures.Newf(v1.ReasonReferenceCycle, "the references lead through more than %d AddressableServices", maxHops)
-		}
-		return found, p
+		return fromStatus(ref, other.Status.AddressStatus)
 	default:
 		return r.findAddressable(ctx, as, namespace)
 	}
 }
 
-// findCycle follows the references between AddressableServices from this one. In a cycle every object would take the address of the previous one
-// indefinitely, even after the original address was removed. A longer cycle has no address, because find counts hops.
-func (r *Reconciler) findCycle(as *v1.AddressableService) *failures.Failure {
+// checkChain follows the references between AddressableServices from this one. In a cycle every object would take the address of the previous one
+// indefinitely, even after the original address was removed.
+func (r *Reconciler) checkChain(as *v1.AddressableService) *failures.Failure {
 	chain := []string{keyOf(as)}
-	for current := as; current.Spec.Ref.GroupKind() == addressableServiceKind.GroupKind() && len(chain) <= maxHops+1; {
+	for current := as; current.Spec.Ref.GroupKind() == addressableServiceKind.GroupKind(); {
+		if len(chain) > maxHops {
+			return failures.Newf(v1.ReasonReferenceCycle, "the references lead through more than %d AddressableServices", maxHops)
+		}
 		namespace, name := current.Spec.Ref.NamespaceOr(current.Namespace), current.Spec.Ref.Name
 		chain = append(chain, namespace+"/"+name)
 		if slices.Index(chain, namespace+"/"+name) < len(chain)-1 {

@@ -114,9 +114,6 @@ func at(urls ...string) mark {
 	return func(s *v1.AddressableServiceStatus) { s.MarkTargetResolved(addressesAt(urls...)) }
 }
 
-// hops marks through how many AddressableServices the reference led.
-func hops(n int) mark { return func(s *v1.AddressableServiceStatus) { s.SetHops(n) } }
-
 func addressesAt(urls ...string) []duckv1.Addressable {
 	addresses := make([]duckv1.Addressable, 0, len(urls))
 	for _, u := range urls {

@@ -6,13 +6,13 @@ SPDX-License-Identifier: Apache-2.0
 package v1
 
 import (
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"knative.dev/pkg/apis"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
+	"knative.dev/pkg/kmap"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
@@ -134,18 +134,6 @@ func (as *AddressableService) GetStatus() *duckv1.Status {
 	return &as.Status.Status
 }
 
-// hopsAnnotationKey is the key of the annotation in the status that counts the
-// AddressableServices through which the reference leads; absent for none. A status
-// update enqueues the objects that refer to this one, so their counts follow.
-const hopsAnnotationKey = samples.GroupName + "/hops"
-
-// Hops returns through how many AddressableServices the reference led to the addresses.
-func (s *AddressableServiceStatus) Hops() int {
-	// Only SetHops writes it; a value that is no number counts as absent.
-	hops, _ := strconv.Atoi(s.Annotations[hopsAnnotationKey])
-	return hops
-}
-
 // MarkTargetResolved records the addresses that the reference led to, of which
 // there must be at least one. The first becomes status.address.
 func (s *AddressableServiceStatus) MarkTargetResolved(addresses []duckv1.Addressable) {
@@ -156,7 +144,6 @@ func (s *AddressableServiceStatus) MarkTargetResolved(addresses []duckv1.Address
 // MarkTargetNotResolved records why the reference is known to lead to no address, and
 // removes the addresses.
 func (s *AddressableServiceStatus) MarkTargetNotResolved(reason, message string) {
-	s.SetHops(0)
 	s.Address, s.Addresses = nil, nil
 	s.manager().MarkFalse(AddressableServiceConditionTargetResolved, reason, "%s", samples.Shorten(message))
 }
@@ -198,15 +185,6 @@ func (s *AddressableServiceStatus) MarkNotPublished(reason, message string) {
 	}
 }
 
-// SetHops records through how many AddressableServices the reference led.
-func (s *AddressableServiceStatus) SetHops(hops int) {
-	value := ""
-	if hops > 0 {
-		value = strconv.Itoa(hops)
-	}
-	s.annotate(hopsAnnotationKey, value)
-}
-
 // directoriesAnnotationKey is the key of the annotation in the status that lists the namespaces in which the object may have aliases; absent for
 // none. Users cannot write the status, so that no other object can claim to be an alias.
 const directoriesAnnotationKey = samples.GroupName + "/directories"
@@ -219,20 +197,8 @@ func (s *AddressableServiceStatus) Directories() []string {
 
 // SetDirectories records the namespaces in which the object may have aliases.
 func (s *AddressableServiceStatus) SetDirectories(namespaces []string) {
-	s.annotate(directoriesAnnotationKey, strings.Join(namespaces, " "))
-}
-
-// annotate sets an annotation of the status, or removes it if the value is empty.
-func (s *AddressableServiceStatus) annotate(key, value string) {
-	if value != "" {
-		if s.Annotations == nil {
-			s.Annotations = make(map[string]string, 1)
-		}
-		s.Annotations[key] = value
-		return
-	}
-	if delete(s.Annotations, key); len(s.Annotations) == 0 {
-		s.Annotations = nil
+	if delete(s.Annotations, directoriesAnnotationKey); len(namespaces) > 0 {
+		s.Annotations = kmap.Union(s.Annotations, map[string]string{directoriesAnnotationKey: strings.Join(namespaces, " ")})
 	}
 }
 

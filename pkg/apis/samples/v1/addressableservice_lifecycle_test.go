@@ -168,28 +168,23 @@ func TestMarkNotPublished_AddressIsKept(t *testing.T) {
 func TestMarkTargetUnknown_AddressIsKnown_Stays(t *testing.T) {
 	s := &AddressableServiceStatus{}
 	s.MarkTargetResolved(addressesOf("first", "second"))
-	s.SetHops(3)
 	s.MarkTargetUnknown(ReasonTargetUnavailable, "no answer")
-	if s.Address == nil || len(s.Addresses) != 2 || s.Hops() != 3 {
-		t.Errorf("address %v, addresses %v and %d hops are left, want all", s.Address, s.Addresses, s.Hops())
+	if s.Address == nil || len(s.Addresses) != 2 {
+		t.Errorf("address %v and addresses %v are left, want all", s.Address, s.Addresses)
 	}
 	want := state{corev1.ConditionUnknown, ReasonTargetUnavailable, "no answer; status.address is the last known one"}
 	if got := statesOf(s)[resolved]; got != want {
 		t.Errorf("the condition is %+v, want %+v", got, want)
 	}
-	s.MarkTargetNotResolved(ReasonTargetNotFound, "gone")
-	if s.Hops() != 0 || s.Annotations != nil {
-		t.Errorf("annotations %v are left without an address", s.Annotations)
-	}
 }
 
 func TestSetDirectories_OtherAnnotations_Stay(t *testing.T) {
 	s := &AddressableServiceStatus{}
-	s.SetHops(1)
+	s.Annotations = map[string]string{"other": "1"}
 	for _, want := range [][]string{nil, {"a"}, {"a", "b"}, {"b"}} {
 		s.SetDirectories(want)
-		if got := s.Directories(); !slices.Equal(got, want) || s.Hops() != 1 {
-			t.Errorf("the directories are %q, want %q; the hops are %d", got, want, s.Hops())
+		if got := s.Directories(); !slices.Equal(got, want) || s.Annotations["other"] != "1" {
+			t.Errorf("the directories are %q, want %q; the annotations are %v", got, want, s.Annotations)
 		}
 	}
 	s.MarkTargetNotResolved(ReasonTargetNotFound, "gone")
