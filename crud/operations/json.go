@@ -9,7 +9,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -39,29 +41,16 @@ func newJSONReader(content []byte, of *room) *jsonReader {
 	return r
 }
 
-// replaceLineBreaks replaces those in strings by lineBreak, and reports whether there are any. A content that has that byte stays as it is.
+var jsonText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"?`)
+
+// replaceLineBreaks replaces those in strings by lineBreak, and reports whether it does. A content that has that byte stays as it is.
 func replaceLineBreaks(content []byte) (replaced []byte, found bool) {
 	if bytes.IndexByte(content, lineBreak) >= 0 || bytes.Contains(content, []byte(`\u007f`)) || bytes.Contains(content, []byte(`\u007F`)) {
 		return content, false
 	}
-	replaced = content
-	inString, escaped := false, false
-	for i, c := range content {
-		switch {
-		case escaped:
-			escaped = false
-		case c == '"':
-			inString = !inString
-		case inString && c == '\\':
-			escaped = true
-		case inString && c == '\n':
-			if !found {
-				replaced, found = bytes.Clone(content), true
-			}
-			replaced[i] = lineBreak
-		}
-	}
-	return replaced, found
+	return jsonText.ReplaceAllFunc(content, func(text []byte) []byte {
+		return bytes.ReplaceAll(text, []byte("\n"), []byte{lineBreak})
+	}), true
 }
 
 // at returns the position of an offset, which is not before that of the last call.
@@ -152,19 +141,33 @@ func (r *jsonReader) after(token json.Token, at position, outer int) (_ value, e
 }
 
 func (r *jsonReader) object(outer int) (any, error) {
-	result := newBuilder(outer)
+	set, located, plain := map[string]position{}, fields{}, map[string]any{}
 	for {
 		token, at, err := r.next()
-		if err != nil || token == json.Delim('}') {
-			return result.content(), unexpectedEnd(err, at)
+		if err == nil && token == json.Delim('}') {
+			if outer > 0 {
+				return located, nil
+			}
+			return plain, nil
 		}
 		name, _ := token.(string) // the decoder returns nothing else as a key
-		inner, err := r.read(below(outer, name))
+		if before, ok := set[name]; ok && err == nil {
+			err = &positioned{at, fmt.Sprintf("%s is set already at %d:%d", name, before.line, before.column)}
+		}
+		var inner value
 		if err == nil {
-			err = r.add(result, field{at, name, inner})
+			inner, err = r.read(below(outer, name))
+		}
+		if err == nil {
+			err = r.take(at, fieldValues, name)
 		}
 		if err != nil {
 			return nil, unexpectedEnd(err, at)
+		}
+		if set[name] = at; outer > 0 {
+			located[name] = field{at, name, inner}
+		} else {
+			plain[name] = inner.content
 		}
 	}
 }

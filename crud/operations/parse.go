@@ -147,32 +147,12 @@ func below(outer int, name string) int {
 	return max(outer-1, 0)
 }
 
-type builder struct {
-	own   map[string]position // of the fields that it does not merge from others
-	outer fields
-	inner map[string]any
-}
-
-func newBuilder(outer int) *builder {
-	if outer > 0 {
-		return &builder{own: map[string]position{}, outer: fields{}}
-	}
-	return &builder{own: map[string]position{}, inner: map[string]any{}}
-}
-
-func (b *builder) content() any {
-	if b.outer != nil {
-		return b.outer
-	}
-	return b.inner
-}
-
 const (
 	// mostLevels bounds the nesting of values, as encoding/json does. Without a bound, an alias of YAML within itself has no end.
 	mostLevels = 10_000
-	// mostValues bounds the memory of a file, of which a value needs about 40 bytes. An object or a document counts as objectValues of them,
-	// and a scalar that kubectl has to resolve as resolvedValues.
-	mostValues, objectValues, resolvedValues = 2_000_000, 8, 32
+	// mostValues bounds the memory of a file, of which a value needs about 40 bytes. An object counts as objectValues of them, and the name of a
+	// field as fieldValues.
+	mostValues, objectValues, fieldValues = 2_000_000, 8, 2
 )
 
 // room counts what the values of a file need.
@@ -191,20 +171,6 @@ func (r *room) take(at position, values int, text string) error {
 		return &positioned{at, fmt.Sprintf("the texts of the file have more than %d bytes, since aliases repeat them", MostBytes)}
 	}
 	return nil
-}
-
-// add returns an error if the object has a field of that name already, of which readers would keep an arbitrary one.
-func (r *room) add(to *builder, f field) error {
-	if before, ok := to.own[f.name]; ok {
-		return &positioned{f.position, fmt.Sprintf("%s is set already at %d:%d", f.name, before.line, before.column)}
-	}
-	to.own[f.name] = f.position
-	if to.outer != nil {
-		to.outer[f.name] = f
-		return r.take(f.position, objectValues, f.name)
-	}
-	to.inner[f.name] = f.value.content
-	return r.take(f.position, 2, f.name)
 }
 
 // describe names the type of the value for errors, without its content.

@@ -10,9 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -25,255 +23,166 @@ import (
 // needs 200 bytes, and there are at most three for each such character.
 const mostMarks = 250_000
 
-// dense returns the position at which a document has more than mostMarks.
-func dense(content []byte) (at position, found bool) {
-	at, marks := position{1, 1}, 0
-	for i, c := range content {
-		switch next := content[min(i+1, len(content)-1)]; {
-		case c == '\n':
-			if at.line++; bytes.HasPrefix(content[i+1:], []byte("---\n")) || bytes.HasPrefix(content[i+1:], []byte("--- ")) {
-				marks = 0
-			}
+// yamlWeight is the number of values as which a value of YAML counts, since two libraries read it. A document counts as an object.
+const yamlWeight = 2
+
+// dense returns the offset at which a document has more than mostMarks, or -1.
+func dense(document []byte) int {
+	marks := 0
+	for i, c := range document {
+		switch next := document[min(i+1, len(document)-1)]; {
 		case c == ',', c == '[', c == '{', (c == '-' || c == ':' || c == '?') && (next <= ' ' || next >= utf8.RuneSelf || next == ','):
 			marks++
 		}
 		if marks > mostMarks {
-			return at, true
+			return i
 		}
 	}
-	return at, false
+	return -1
 }
 
+// yamlReader reads documents by the conversion to JSON that kubectl uses, so that they mean the same. Another reader has the positions.
 type yamlReader struct {
 	*room
 
-	decoder *yaml.Decoder
-	items   []*yaml.Node // of a list of documents
-	known   map[string]any
-	err     error
+	rest   []byte
+	line   int         // before the present document
+	lines  int         // of it
+	values *jsonReader // of it
+	nodes  []*yaml.Node
 }
 
-func newYAMLReader(content []byte, of *room) *yamlReader {
-	r := &yamlReader{room: of, decoder: yaml.NewDecoder(bytes.NewReader(content)), known: map[string]any{}}
-	if at, found := dense(content); found {
-		r.err = &positioned{at, fmt.Sprintf("the document has more than %d commas, brackets, colons and dashes: split it by ---, or write JSON", mostMarks)}
+func newYAMLReader(content []byte, of *room) *yamlReader { return &yamlReader{room: of, rest: content} }
+
+func (r *yamlReader) at(node *yaml.Node) position { return position{r.line + node.Line, node.Column} }
+
+// read returns the next document, and io.EOF after the last one. A document without a value is left out.
+func (r *yamlReader) read(outer int) (value, error) {
+	for {
+		if r.values != nil {
+			read, err := r.values.read(outer)
+			if bad, ok := errors.AsType[*positioned](err); ok {
+				return value{}, &positioned{r.at(r.nodes[0]), bad.message}
+			}
+			if err == nil {
+				read, r.nodes = r.located(read, r.nodes[0]), r.nodes[1:]
+				return read, nil
+			}
+			r.values = nil
+		}
+		if len(r.rest) == 0 {
+			return value{}, io.EOF
+		}
+		if err := r.next(outer); err != nil {
+			return value{}, err
+		}
 	}
-	return r
+}
+
+var documentEnd = regexp.MustCompile(`\n---(?:\s|$)`)
+
+// next reads the next document. With outer levels, its values are those of a list.
+func (r *yamlReader) next(outer int) error {
+	document := r.rest
+	if end := documentEnd.FindIndex(document); end != nil {
+		document = document[:end[0]+1]
+	}
+	r.rest = r.rest[len(document):]
+	r.line, r.lines = r.line+r.lines, bytes.Count(document, []byte("\n"))
+	begin := position{r.line + 1, 1}
+	if i := dense(document); i >= 0 {
+		begin.line += bytes.Count(document[:i], []byte("\n"))
+		return &positioned{begin, fmt.Sprintf("the document has more than %d commas, brackets, colons and dashes: split it by ---, or write JSON", mostMarks)}
+	}
+	if err := r.take(begin, yamlWeight*objectValues, ""); err != nil {
+		return err
+	}
+	var node, other yaml.Node
+	decoder := yaml.NewDecoder(bytes.NewReader(document))
+	switch err := decoder.Decode(&node); {
+	case errors.Is(err, io.EOF), err == nil && node.Content[0].Tag == "!!null":
+		return nil
+	case err != nil:
+		return r.fault(err)
+	case !errors.Is(decoder.Decode(&other), io.EOF):
+		return &positioned{begin, "the document continues after its end: begin another document by ---"}
+	}
+	if err := r.check(node.Content[0]); err != nil {
+		return err
+	}
+	if r.nodes = node.Content; outer == outerLevels && r.nodes[0].Kind == yaml.SequenceNode {
+		r.nodes = r.nodes[0].Content
+	}
+	encoded, err := kubernetesyaml.YAMLToJSON(document)
+	if err != nil {
+		return r.fault(err)
+	}
+	r.values = newJSONReader(encoded, &room{}) // which the nodes have taken
+	return nil
 }
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(?s:(.*))$`)
 
-// read returns the next document, and io.EOF after the last one. A document without a value is left out.
-func (r *yamlReader) read(outer int) (value, error) {
-	for r.err == nil {
-		if len(r.items) > 0 {
-			item := r.items[0]
-			r.items = r.items[1:]
-			return r.convert(item, outer)
-		}
-		var node yaml.Node
-		err := r.decoder.Decode(&node)
-		r.err = r.take(position{max(1, node.Line), 1}, objectValues, "")
-		if errors.Is(err, io.EOF) {
-			return value{}, io.EOF
-		}
-		if err != nil {
-			match := yamlLine.FindStringSubmatch(err.Error())
-			if match == nil {
-				return value{}, &positioned{position{1, 1}, err.Error()}
-			}
-			line, _ := strconv.Atoi(match[1])                  // empty without a line
-			if strings.HasPrefix(match[2], "unknown anchor") { // with its name, which may be a password that begins with an asterisk
-				match[2] = "an alias refers to no anchor: quote a text that begins with *"
-			}
-			return value{}, &positioned{position{max(1, line), 1}, strings.ReplaceAll(match[2], "\n", " ")}
-		}
-		if len(node.Content) != 1 || node.Content[0].Tag == "!!null" {
-			continue
-		}
-		if r.items = node.Content; outer == outerLevels && r.items[0].Kind == yaml.SequenceNode {
-			r.items = r.items[0].Content
-		}
+// fault returns an error of a library with its position, and without values.
+func (r *yamlReader) fault(err error) error {
+	match := yamlLine.FindStringSubmatch(err.Error())
+	switch {
+	case match != nil && strings.HasPrefix(match[2], "unknown anchor"): // with its name, which may be a password that begins with an asterisk
+		match[2] = "an alias refers to no anchor: quote a text that begins with *"
+	case match == nil || match[1] == "":
+		return &positioned{position{r.line + 1, 1}, "a value of the document has no form in JSON: quote it if it is a text"}
 	}
-	return value{}, r.err
+	line, _ := strconv.Atoi(match[1]) // empty without a line
+	return &positioned{position{r.line + max(1, line), 1}, strings.ReplaceAll(match[2], "\n", " ")}
 }
 
-func (r *yamlReader) convert(node *yaml.Node, outer int) (value, error) {
-	at := position{node.Line, node.Column}
+// check bounds what the conversion does not bound: the nesting of values, and what aliases repeat. It rejects keys that occur twice.
+func (r *yamlReader) check(node *yaml.Node) error {
 	r.levels++
 	defer func() { r.levels-- }()
 	weight, text := 1, ""
 	switch node.Kind {
+	case yaml.AliasNode:
+		return r.check(node.Alias)
 	case yaml.MappingNode:
 		weight = objectValues
 	case yaml.ScalarNode:
 		text = node.Value
 	}
-	if err := r.take(at, weight, text); err != nil {
-		return value{}, err
+	if err := r.take(r.at(node), yamlWeight*weight, text); err != nil {
+		return err
 	}
-	var content any
-	var err error
-	switch node.Kind {
-	case yaml.AliasNode:
-		return r.convert(node.Alias, outer)
-	case yaml.MappingNode:
-		content, err = r.object(node, outer)
-	case yaml.SequenceNode:
-		content, err = r.list(node)
-	default:
-		content, err = r.scalarOf(node, at)
-	}
-	return value{at, content}, err
-}
-
-func (r *yamlReader) list(node *yaml.Node) (any, error) {
-	items := []any{}
-	for _, node := range node.Content {
-		item, err := r.convert(node, 0)
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, item.content)
-	}
-	return items, nil
-}
-
-// object returns the fields of a mapping. As with kubectl, a merge key replaces the fields before it, and fields after it replace merged ones.
-func (r *yamlReader) object(node *yaml.Node, outer int) (any, error) {
-	result := newBuilder(outer)
-	for i := 0; i < len(node.Content); i += 2 {
-		key, at := node.Content[i], position{node.Content[i].Line, node.Content[i].Column}
-		if key.Tag == "!!merge" {
-			if err := r.merge(result, at, node.Content[i+1], outer); err != nil {
-				return nil, err
+	keys := map[string]position{}
+	for i, child := range node.Content {
+		if node.Kind == yaml.MappingNode && i%2 == 0 && child.Kind == yaml.ScalarNode {
+			if before, ok := keys[child.Value]; ok {
+				return &positioned{r.at(child), fmt.Sprintf("%s is set already at %d:%d", child.Value, before.line, before.column)}
 			}
-			continue
+			keys[child.Value] = r.at(child)
 		}
-		name, err := r.nameOf(key, at)
-		if err != nil {
-			return nil, err
-		}
-		inner, err := r.convert(node.Content[i+1], below(outer, name))
-		if err == nil {
-			err = r.add(result, field{at, name, inner})
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return result.content(), nil
-}
-
-// merge puts the fields of an object, or of a list of objects, of which the first ones have precedence.
-func (r *yamlReader) merge(into *builder, at position, node *yaml.Node, outer int) error {
-	if node.Kind == yaml.AliasNode {
-		node = node.Alias
-	}
-	nodes := []*yaml.Node{node}
-	if node.Kind == yaml.SequenceNode {
-		nodes = node.Content
-	}
-	for _, node := range slices.Backward(nodes) {
-		merged, err := r.convert(node, outer)
-		if err != nil {
+		if err := r.check(child); err != nil {
 			return err
-		}
-		switch from := merged.content.(type) {
-		case fields:
-			maps.Copy(into.outer, from)
-		case map[string]any:
-			maps.Copy(into.inner, from)
-		default:
-			return &positioned{at, "<< needs an object or a list of objects"}
 		}
 	}
 	return nil
 }
 
-// resolve returns the value of a document that kubectl reads from YAML, or errNoJSON. That is expensive, so that the result is kept.
-func (r *yamlReader) resolve(document string, at position) (any, error) {
-	if content, ok := r.known[document]; ok {
-		return content, nil
+// located returns a value with the positions of its node. Fields that are merged from another object have that of the object.
+func (r *yamlReader) located(of value, node *yaml.Node) value {
+	if node.Kind == yaml.AliasNode {
+		node = node.Alias
 	}
-	if err := r.take(at, resolvedValues, ""); err != nil {
-		return nil, err
+	of.position = r.at(node)
+	found, _ := of.content.(fields)
+	for name, f := range found {
+		f.position, f.value.position = of.position, of.position
+		found[name] = f
 	}
-	encoded, err := kubernetesyaml.YAMLToJSON([]byte(document))
-	if err != nil {
-		return nil, errNoJSON
-	}
-	resolved, err := newJSONReader(encoded, &room{}).read(0)
-	if err == nil {
-		r.known[document] = resolved.content
-	}
-	return resolved.content, err
-}
-
-var errNoJSON = errors.New("the value has no form in JSON")
-
-// nameOf returns the name that kubectl reads from a key: yes is the name true, and 0x10 the name 16.
-func (r *yamlReader) nameOf(key *yaml.Node, at position) (string, error) {
-	if key.Kind == yaml.AliasNode {
-		key = key.Alias
-	}
-	if key.Kind != yaml.ScalarNode {
-		return "", &positioned{at, "a key must be a string"}
-	}
-	text, derived := textOf(key)
-	if !derived {
-		return text, nil
-	}
-	resolved, err := r.resolve("? "+text+"\n: 0", at)
-	if errors.Is(err, errNoJSON) {
-		return "", &positioned{at, "a key must be a string, not " + key.Value}
-	}
-	if names, _ := resolved.(map[string]any); len(names) == 1 {
-		for name := range names {
-			return name, nil
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if f, ok := found[node.Content[i].Value]; ok {
+			f.position, f.value = r.at(node.Content[i]), r.located(f.value, node.Content[i+1])
+			found[f.name] = f
 		}
 	}
-	return key.Value, err // a text that means something else without its context
-}
-
-// textOf returns the text of a scalar, and whether it is one whose type YAML derives from the text or a tag, which the text then contains.
-func textOf(node *yaml.Node) (text string, derived bool) {
-	const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
-	if node.Style&yaml.TaggedStyle != 0 {
-		return node.Tag + " " + strconv.Quote(node.Value), true
-	}
-	return node.Value, node.Style&quoted == 0 && notText.MatchString(node.Value)
-}
-
-// notText matches what YAML 1.1 may read as null, a boolean or a number.
-var notText = regexp.MustCompile(`^(~|[yYnNtTfFoO][a-zA-Z]{0,4}|[-+.0-9<].*)?$`)
-
-// scalarOf returns the value that kubectl reads: it resolves scalars as YAML 1.1 does, whereas the reader, which has positions, follows YAML 1.2.
-func (r *yamlReader) scalarOf(node *yaml.Node, at position) (any, error) {
-	text, derived := textOf(node)
-	if integer, err := strconv.ParseInt(text, 10, 64); derived && err == nil && strconv.FormatInt(integer, 10) == text {
-		return integer, nil
-	}
-	if !derived {
-		return text, nil
-	}
-	resolved, err := r.resolve("- "+text, at)
-	switch _, isPositioned := errors.AsType[*positioned](err); {
-	case errors.Is(err, errNoJSON):
-		return nil, &positioned{at, errNoJSON.Error() + ": quote it if it is a text"}
-	case isPositioned:
-		return nil, err
-	}
-	items, _ := resolved.([]any) // as the document
-	switch content := items[0].(type) {
-	case map[string]any, []any:
-		return node.Value, nil // the text means something else without its context
-	case string:
-		if text == node.Value {
-			return node.Value, nil
-		}
-		return content, nil
-	default:
-		return content, nil
-	}
+	return of
 }
