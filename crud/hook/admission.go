@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -52,7 +51,7 @@ func (a *Admission) complete() error {
 	if errs := validation.IsFullyQualifiedName(field.NewPath("name"), a.Name); len(errs) > 0 {
 		return errs.ToAggregate()
 	}
-	if !slices.Contains([]admissionregistrationv1.FailurePolicyType{admissionregistrationv1.Fail, admissionregistrationv1.Ignore}, a.FailurePolicy) {
+	if a.FailurePolicy != admissionregistrationv1.Fail && a.FailurePolicy != admissionregistrationv1.Ignore {
 		return fmt.Errorf("failurePolicy: there is no %s: use Fail or Ignore", a.FailurePolicy)
 	}
 	if a.SideEffects != admissionregistrationv1.SideEffectClassNone {
@@ -67,33 +66,22 @@ func (a *Admission) complete() error {
 	if err := a.Namespace.check(); err != nil {
 		return err
 	}
-	return a.completeRules()
-}
-
-var operationTypes = sets.New(admissionregistrationv1.OperationAll, admissionregistrationv1.Create, admissionregistrationv1.Update,
-	admissionregistrationv1.Delete, admissionregistrationv1.Connect)
-
-func (a *Admission) completeRules() error {
 	if len(a.Rules) == 0 {
 		return errors.New("rules: missing: add one with apiGroups, apiVersions, resources and operations")
 	}
-	a.Rules = slices.Clone(a.Rules)
-	for i := range a.Rules {
-		rule := &a.Rules[i]
+	for i, rule := range a.Rules {
 		if min(len(rule.APIGroups), len(rule.APIVersions), len(rule.Resources), len(rule.Operations)) == 0 {
 			return fmt.Errorf("rules[%d]: apiGroups, apiVersions, resources and operations must not be empty", i)
 		}
-		for _, operation := range rule.Operations {
-			if !operationTypes.Has(operation) {
-				return fmt.Errorf("rules[%d].operations: there is no %s: use CREATE, UPDATE, DELETE, CONNECT or *", i, operation)
-			}
-		}
-		if rule.Scope == nil {
-			rule.Scope = new(admissionregistrationv1.AllScopes)
+		if unknown := sets.New(rule.Operations...).Difference(operationTypes); len(unknown) > 0 {
+			return fmt.Errorf("rules[%d].operations: there is no %s: use CREATE, UPDATE, DELETE, CONNECT or *", i, sets.List(unknown)[0])
 		}
 	}
 	return nil
 }
+
+var operationTypes = sets.New(admissionregistrationv1.OperationAll, admissionregistrationv1.Create, admissionregistrationv1.Update,
+	admissionregistrationv1.Delete, admissionregistrationv1.Connect)
 
 // namespaces returns the selector of namespaces for the API server. Excluded are the namespaces with the label of knative.dev/pkg, and that of the
 // process, which a hook could otherwise keep from renewing its certificate and its lease.
@@ -112,32 +100,17 @@ func (a *Admission) namespaces(own string) *metav1.LabelSelector {
 	return selector
 }
 
-// Webhooks returns the webhooks of reviews for webhook configurations, with each field that the API server sets by default, and without a CA.
-// service is that of the process.
-func Webhooks(reviews []*Review, service admissionregistrationv1.ServiceReference) (
-	validating []admissionregistrationv1.ValidatingWebhook, mutating []admissionregistrationv1.MutatingWebhook,
-) {
+// Webhooks returns the webhooks of reviews for webhook configurations, without a CA, by the kinds of the reviews. A ValidatingWebhook has the same JSON.
+// The Service is that of the process.
+func Webhooks(reviews []*Review, namespace, service string) map[ContextType][]admissionregistrationv1.MutatingWebhook {
+	all := map[ContextType][]admissionregistrationv1.MutatingWebhook{}
 	for _, r := range reviews {
-		service.Path, service.Port = new(r.Path()), new(int32(443))
-		w := admissionregistrationv1.ValidatingWebhook{
-			Name: r.Name, AdmissionReviewVersions: []string{"v1"},
-			ClientConfig:      admissionregistrationv1.WebhookClientConfig{Service: service.DeepCopy()},
-			Rules:             r.Rules,
-			MatchConditions:   r.MatchConditions,
-			MatchPolicy:       new(admissionregistrationv1.Equivalent),
-			NamespaceSelector: r.namespaces(service.Namespace),
-			ObjectSelector:    cmp.Or(r.LabelSelector, &metav1.LabelSelector{}),
-			FailurePolicy:     &r.FailurePolicy, SideEffects: &r.SideEffects, TimeoutSeconds: &r.TimeoutSeconds,
-		}
-		if r.kind == TypeValidating {
-			validating = append(validating, w)
-			continue
-		}
-		mutating = append(mutating, admissionregistrationv1.MutatingWebhook{
-			Name: w.Name, AdmissionReviewVersions: w.AdmissionReviewVersions, ClientConfig: w.ClientConfig, Rules: w.Rules, MatchConditions: w.MatchConditions,
-			MatchPolicy: w.MatchPolicy, NamespaceSelector: w.NamespaceSelector, ObjectSelector: w.ObjectSelector, FailurePolicy: w.FailurePolicy,
-			SideEffects: w.SideEffects, TimeoutSeconds: w.TimeoutSeconds, ReinvocationPolicy: new(admissionregistrationv1.NeverReinvocationPolicy),
+		to := &admissionregistrationv1.ServiceReference{Namespace: namespace, Name: service, Path: new(r.Path())}
+		all[r.kind] = append(all[r.kind], admissionregistrationv1.MutatingWebhook{
+			Name: r.Name, AdmissionReviewVersions: []string{"v1"}, ClientConfig: admissionregistrationv1.WebhookClientConfig{Service: to},
+			Rules: r.Rules, MatchConditions: r.MatchConditions, NamespaceSelector: r.namespaces(namespace), ObjectSelector: r.LabelSelector,
+			FailurePolicy: &r.FailurePolicy, SideEffects: &r.SideEffects, TimeoutSeconds: &r.TimeoutSeconds,
 		})
 	}
-	return validating, mutating
+	return all
 }

@@ -8,6 +8,7 @@ package hooks
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -16,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mallard-dev/mallard/crud/hook"
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
@@ -188,6 +190,64 @@ func TestAdmission_ManyReviews_RunAFewAtATime(t *testing.T) {
 	if n := counted(t, "hook.reviews", s.ns+"-slow", "result", "allowed"); n != all {
 		t.Errorf("%d reviews are counted, want %d", n, all)
 	}
+}
+
+// The process completes the webhook configurations and the Secret of the certificate again after another client has changed them.
+func TestAdmission_ConfigurationsAndCertificateChange_AreCompletedAgain(t *testing.T) {
+	s := newScene(t)
+	bindings := hook.Bindings{Validating: []hook.Admission{s.reviewed("validate.example.com", "go")}}
+	s.serve(s.hook("go", bindings, func(_ context.Context, run *hook.Run) error {
+		run.Response = &hook.Response{Message: "no"}
+		return nil
+	}))
+	label := map[string]string{"go": ""}
+	s.awaitDenial("1", label, "denied the request: no")
+	configurations := s.env.Kube.AdmissionregistrationV1()
+	if err := configurations.ValidatingWebhookConfigurations().Delete(t.Context(), configurationName, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	// One that does not need to exist is emptied.
+	other := admissionregistrationv1.MutatingWebhook{
+		Name: "other.example.com", AdmissionReviewVersions: []string{"v1"}, SideEffects: new(admissionregistrationv1.SideEffectClassNone),
+		FailurePolicy: new(admissionregistrationv1.Ignore), ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: new("https://127.0.0.1:1/")},
+	}
+	patch, err := json.Marshal(map[string]any{"webhooks": []any{other}})
+	if err == nil {
+		_, err = configurations.MutatingWebhookConfigurations().Patch(t.Context(), configurationName, types.MergePatchType, patch, metav1.PatchOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = configurations.ValidatingWebhookConfigurations().Create(t.Context(), &admissionregistrationv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: configurationName},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, "the configurations are complete", func(ctx context.Context) error {
+		validating, err := configurations.ValidatingWebhookConfigurations().Get(ctx, configurationName, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		mutating, err := configurations.MutatingWebhookConfigurations().Get(ctx, configurationName, metav1.GetOptions{})
+		if err == nil && (len(validating.Webhooks) != 1 || len(mutating.Webhooks) != 0) {
+			err = fmt.Errorf("they have %d and %d webhooks", len(validating.Webhooks), len(mutating.Webhooks))
+		}
+		return err
+	})
+	s.awaitDenial("1", label, "denied the request: no")
+	if _, err := s.env.Kube.CoreV1().Secrets("knative-samples").Patch(t.Context(), "hooks-certs", types.MergePatchType,
+		[]byte(`{"data": {"server-key.pem": null}}`), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, "the certificate is replaced", func(ctx context.Context) error {
+		secret, err := s.env.Kube.CoreV1().Secrets("knative-samples").Get(ctx, "hooks-certs", metav1.GetOptions{})
+		if err == nil && len(secret.Data["server-key.pem"]) == 0 {
+			err = errors.New("it has no key")
+		}
+		return err
+	})
+	s.awaitDenial("1", label, "denied the request: no")
 }
 
 func TestAdmission_SameNameTwice_IsAnError(t *testing.T) {

@@ -22,12 +22,12 @@ import (
 // A response with another UID is a failed call to the API server.
 func TestReviewers_Error_IsNoAnswer(t *testing.T) {
 	wh, err := webhook.New(webhook.WithOptions(t.Context(), webhook.Options{}), []any{reviewers{
-		"/reviews/answers": answer(func(_ context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
+		"/reviews/answers": func(_ context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
 			return &admissionv1.AdmissionResponse{Allowed: true, Warnings: []string{"of " + request.Name}}, nil
-		}),
-		"/reviews/fails": answer(func(context.Context, *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
+		},
+		"/reviews/fails": func(context.Context, *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
 			return nil, errors.New("the hook has failed")
-		}),
+		},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -44,13 +44,4 @@ func TestReviewers_Error_IsNoAnswer(t *testing.T) {
 			t.Errorf("%s is answered with %s, %v, want the UID %q", path, recorder.Body, err, want)
 		}
 	}
-}
-
-// answer is a review.
-type answer func(context.Context, *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error)
-
-func (answer) Start(context.Context) error { return nil }
-
-func (a answer) Answer(ctx context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
-	return a(ctx, request)
 }

@@ -12,20 +12,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
-	admissioninformers "k8s.io/client-go/informers/admissionregistration/v1"
-	corev1informers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
@@ -41,7 +35,7 @@ import (
 	knativewebhook "knative.dev/pkg/webhook"
 	certresources "knative.dev/pkg/webhook/certificates/resources"
 
-	"github.com/mallard-dev/mallard/confidential"
+	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/hook"
 )
 
@@ -58,35 +52,29 @@ type Settings struct {
 func Constructors(
 	ctx context.Context, options hook.Options, settings Settings, hooks ...*hook.Hook,
 ) (context.Context, []injection.ControllerConstructor, error) {
-	newController, err := hook.NewController(options, hooks...)
-	if err != nil {
-		return nil, nil, err
-	}
 	reviews, err := hook.Reviews(options, hooks...)
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(reviews) == 0 {
-		return ctx, []injection.ControllerConstructor{newController}, nil
+	var constructors []injection.ControllerConstructor
+	if len(reviews) > 0 {
+		ctx = knativewebhook.WithOptions(ctx, knativewebhook.Options{
+			ServiceName: settings.Name, SecretName: settings.SecretName, Port: int(settings.Port), GracePeriod: 5 * time.Second,
+		})
+		r := registration{
+			service:  types.NamespacedName{Namespace: system.Namespace(), Name: settings.Name},
+			webhooks: hook.Webhooks(reviews, system.Namespace(), settings.Name),
+			secret:   crud.Ref{APIVersion: "v1", Kind: "Secret", Namespace: system.Namespace(), Name: settings.SecretName},
+		}
+		hooks = append(slices.Clip(hooks), r.hook())
+		constructors = append(constructors, (&server{reviews: reviews}).newController)
 	}
-	wanted := registration{Name: settings.Name + "." + system.Namespace(), reviewers: reviewers{}}
-	wanted.Validating, wanted.Mutating = hook.Webhooks(reviews,
-		admissionregistrationv1.ServiceReference{Namespace: system.Namespace(), Name: settings.Name})
-	for _, r := range reviews {
-		wanted.reviewers[r.Path()] = r
-	}
-	return knativewebhook.WithOptions(ctx, knativewebhook.Options{
-		ServiceName: settings.Name, SecretName: settings.SecretName, Port: int(settings.Port), GracePeriod: 5 * time.Second,
-	}), []injection.ControllerConstructor{wanted.newController, newController}, nil
+	newController, err := hook.NewController(options, hooks...)
+	return ctx, append(constructors, newController), err
 }
 
-// reviewers are the reviews, by their paths. Together they are one webhook of knative.dev/pkg.
-type reviewers map[string]reviewer
-
-type reviewer interface {
-	Start(ctx context.Context) error
-	Answer(ctx context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error)
-}
+// reviewers answer reviews, by their paths. Together they are one webhook of knative.dev/pkg.
+type reviewers map[string]func(context.Context, *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error)
 
 // ThisTypeDoesNotDependOnInformerState implements webhook.StatelessAdmissionController: reviews wait for their objects themselves.
 func (reviewers) ThisTypeDoesNotDependOnInformerState() {}
@@ -99,11 +87,10 @@ func (reviewers) Path() string { return hook.ReviewPath }
 // failure policy of the webhook decides. The user sees the UID.
 func (r reviewers) Admit(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	path := apis.GetHTTPRequest(ctx).URL.Path
-	review, ok := r[path]
 	err := fmt.Errorf("no hook answers reviews at %s", path)
-	if ok {
+	if answer := r[path]; answer != nil {
 		var response *admissionv1.AdmissionResponse
-		if response, err = review.Answer(ctx, request); err == nil {
+		if response, err = answer(ctx, request); err == nil {
 			return response
 		}
 	}
@@ -111,97 +98,87 @@ func (r reviewers) Admit(ctx context.Context, request *admissionv1.AdmissionRequ
 	return knativewebhook.MakeErrorStatus("%v", err)
 }
 
-// registration holds the content of a ValidatingWebhookConfiguration and a MutatingWebhookConfiguration of one name. A configuration without webhooks need
-// not exist. The fields that the API server sets by default must be set.
-type registration struct {
+// server is the reconciler by which sharedmain finds the webhook. It has no keys.
+type server struct {
+	reconciler.LeaderAwareFuncs
 	reviewers
 
-	Name       string
-	Validating []admissionregistrationv1.ValidatingWebhook
-	Mutating   []admissionregistrationv1.MutatingWebhook
-}
-
-// registrar keeps the serving certificate in a Secret, and the webhooks with its CA in two configurations.
-type registrar struct {
-	reconciler.LeaderAwareFuncs
-	registration
-
-	client     kubernetes.Interface
-	secret     types.NamespacedName
-	service    string
-	secrets    corev1informers.SecretInformer
-	configured admissioninformers.Interface
-}
-
-func (w registration) newController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	options, logger := knativewebhook.GetOptions(ctx), logging.FromContext(ctx)
-	named := func(name string) informers.SharedInformerFactory {
-		return informers.NewSharedInformerFactoryWithOptions(kubeclient.Get(ctx), controller.GetResyncPeriod(ctx),
-			informers.WithNamespace(system.Namespace()), informers.WithTweakListOptions(func(o *metav1.ListOptions) {
-				o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
-			}))
-	}
-	r := &registrar{
-		registration: w, client: kubeclient.Get(ctx), service: options.ServiceName,
-		secret:  types.NamespacedName{Namespace: system.Namespace(), Name: options.SecretName},
-		secrets: named(options.SecretName).Core().V1().Secrets(), configured: named(w.Name).Admissionregistration().V1(),
-	}
-	// Package webhook reads the certificate from the informer of this factory.
-	secretfactory.Get(ctx).InformerFor(&corev1.Secret{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer { return r.secrets.Informer() })
-	for path, review := range w.reviewers {
-		if err := review.Start(ctx); err != nil {
-			logger.Fatalw("A hook cannot answer reviews", "path", path, "error", err)
-		}
-	}
-	r.PromoteFunc = func(bucket reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
-		enqueue(bucket, r.secret)
-		return nil
-	}
-	impl := controller.NewContext(ctx, r, controller.ControllerOptions{Concurrency: 1, WorkQueueName: "Registration", Logger: logger.Named("Registration")})
-	// A configuration without webhooks is emptied.
-	all := []cache.SharedIndexInformer{
-		r.secrets.Informer(), r.configured.ValidatingWebhookConfigurations().Informer(), r.configured.MutatingWebhookConfigurations().Informer(),
-	}
-	var started []controller.Informer
-	for _, informer := range all {
-		if _, err := informer.AddEventHandler(controller.HandleAll(func(any) { impl.EnqueueKey(r.secret) })); err != nil {
-			logger.Fatalw("Webhook configurations cannot be observed", "error", err)
-		}
-		started = append(started, informer)
-	}
-	// Reviews without a certificate fail.
-	if err := controller.StartInformers(ctx.Done(), started...); err != nil {
-		logger.Warnw("The certificate for reviews was not read", "error", err)
-	}
-	return impl
+	reviews []*hook.Review
 }
 
 // Reconcile implements controller.Reconciler.
-func (r *registrar) Reconcile(ctx context.Context, key string) error {
-	if !r.IsLeaderFor(r.secret) {
-		return controller.NewSkipKey(key)
+func (*server) Reconcile(context.Context, string) error { return nil }
+
+func (s *server) newController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+	logger := logging.FromContext(ctx)
+	s.reviewers = reviewers{}
+	for _, review := range s.reviews {
+		if err := review.Start(ctx); err != nil {
+			logger.Fatalw("A hook cannot answer reviews", "path", review.Path(), "error", err)
+		}
+		s.reviewers[review.Path()] = review.Answer
 	}
-	ca, err := r.certificate(ctx, time.Now())
+	// Package webhook reads the certificate from the informer of the injected factory, which would observe all Secrets of the namespace.
+	secret := informers.NewSharedInformerFactoryWithOptions(kubeclient.Get(ctx), controller.GetResyncPeriod(ctx),
+		informers.WithNamespace(system.Namespace()), informers.WithTweakListOptions(func(o *metav1.ListOptions) {
+			o.FieldSelector = "metadata.name=" + knativewebhook.GetOptions(ctx).SecretName
+		})).Core().V1().Secrets().Informer()
+	secretfactory.Get(ctx).InformerFor(&corev1.Secret{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer { return secret })
+	// Reviews without a certificate fail.
+	if err := controller.StartInformers(ctx.Done(), secret); err != nil {
+		logger.Warnw("The certificate for reviews was not read", "error", err)
+	}
+	return controller.NewContext(ctx, s, controller.ControllerOptions{Concurrency: 1, WorkQueueName: "Reviews", Logger: logger.Named("Reviews")})
+}
+
+// registration is a hook that keeps the serving certificate in a Secret, and the webhooks with its CA in two configurations. One that does not need to
+// exist has no webhooks.
+type registration struct {
+	service  types.NamespacedName
+	secret   crud.Ref
+	webhooks map[hook.ContextType][]admissionregistrationv1.MutatingWebhook
+}
+
+// registrationName is the name of the hook, of its queue and of its group.
+const registrationName = "admission-webhooks"
+
+func (r registration) hook() *hook.Hook {
+	common := hook.Common{Queue: registrationName, Group: registrationName}
+	bindings := hook.Bindings{Schedule: []hook.Schedule{{Common: common, Crontab: "@daily"}}} // the certificate expires
+	for _, ref := range []crud.Ref{r.secret, r.configuration(hook.TypeValidating), r.configuration(hook.TypeMutating)} {
+		k := hook.Kubernetes{Common: common, APIVersion: ref.APIVersion, Kind: ref.Kind, NameSelector: &hook.NameSelector{MatchNames: []string{ref.Name}}}
+		k.Name = ref.Kind
+		if ref.Namespace != "" {
+			k.Namespace = &hook.NamespaceSelector{NameSelector: &hook.NameSelector{MatchNames: []string{ref.Namespace}}}
+		}
+		bindings.Kubernetes = append(bindings.Kubernetes, k)
+	}
+	return hook.Func(registrationName, bindings, r.register)
+}
+
+func (r registration) configuration(kind hook.ContextType) crud.Ref {
+	return crud.Ref{
+		APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: string(kind) + "WebhookConfiguration",
+		Name: r.service.Name + "." + r.service.Namespace,
+	}
+}
+
+func (r registration) register(ctx context.Context, run *hook.Run) error {
+	ca, err := r.certificate(ctx, run, time.Now())
 	if err != nil {
 		return err
 	}
-	client := r.client.AdmissionregistrationV1()
-	return errors.Join(
-		keep(ctx, r.Name, len(r.Validating) > 0, r.configured.ValidatingWebhookConfigurations().Lister().Get, client.ValidatingWebhookConfigurations().Update,
-			func(c *admissionregistrationv1.ValidatingWebhookConfiguration) {
-				c.Webhooks = slices.Clone(r.Validating)
-				for i := range c.Webhooks {
-					c.Webhooks[i].ClientConfig.CABundle = ca
-				}
-			}),
-		keep(ctx, r.Name, len(r.Mutating) > 0, r.configured.MutatingWebhookConfigurations().Lister().Get, client.MutatingWebhookConfigurations().Update,
-			func(c *admissionregistrationv1.MutatingWebhookConfiguration) {
-				c.Webhooks = slices.Clone(r.Mutating)
-				for i := range c.Webhooks {
-					c.Webhooks[i].ClientConfig.CABundle = ca
-				}
-			}),
-	)
+	for _, kind := range []hook.ContextType{hook.TypeValidating, hook.TypeMutating} {
+		webhooks := slices.Clone(r.webhooks[kind])
+		for i := range webhooks {
+			webhooks[i].ClientConfig.CABundle = ca
+		}
+		op := crud.MergePatch(r.configuration(kind), map[string]any{"webhooks": webhooks})
+		op.IgnoreMissing = len(webhooks) == 0
+		run.Add(op)
+	}
+	run.Plan.SkipPreflight = true
+	return nil
 }
 
 const (
@@ -211,63 +188,38 @@ const (
 )
 
 // certificate returns the CA of the certificate in the Secret, which it replaces if it is unusable or ends soon.
-func (r *registrar) certificate(ctx context.Context, now time.Time) (ca []byte, err error) {
-	secret, err := r.secrets.Lister().Secrets(r.secret.Namespace).Get(r.secret.Name)
-	if err != nil {
-		return nil, fmt.Errorf("reading the Secret of the certificate, which has to exist: %w", err)
+func (r registration) certificate(ctx context.Context, run *hook.Run, now time.Time) (ca []byte, err error) {
+	for secret, err := range hook.As[corev1.Secret](run.Snapshots(r.secret.Kind)) {
+		if err != nil {
+			return nil, err
+		}
+		reason := r.check(secret.Data, now.Add(renewBefore))
+		if reason == nil {
+			return secret.Data[certresources.CACert], nil
+		}
+		run.Logger.Infow("Writing a certificate", "secret", r.secret.String(), "reason", reason)
+		key, cert, ca, err := certresources.CreateCerts(ctx, r.service.Name, r.service.Namespace, now.Add(validFor))
+		if err != nil {
+			return nil, fmt.Errorf("making a certificate: %w", err)
+		}
+		op := crud.MergePatch(r.secret, map[string]any{
+			"data": map[string][]byte{certresources.ServerKey: key, certresources.ServerCert: cert, certresources.CACert: ca},
+		})
+		op.Preconditions.ResourceVersion = &secret.ResourceVersion
+		run.Add(op)
+		return ca, nil
 	}
-	reason := r.check(secret.Data, now.Add(renewBefore))
-	if reason == nil {
-		return secret.Data[certresources.CACert], nil
-	}
-	logging.FromContext(ctx).Infow("Writing a certificate", "secret", r.secret.String(), "reason", reason)
-	key, cert, ca, err := certresources.CreateCerts(ctx, r.service, r.secret.Namespace, now.Add(validFor))
-	if err != nil {
-		return nil, fmt.Errorf("making a certificate: %w", err)
-	}
-	secret = secret.DeepCopy()
-	secret.Data = map[string][]byte{certresources.ServerKey: key, certresources.ServerCert: cert, certresources.CACert: ca}
-	if _, err := r.client.CoreV1().Secrets(r.secret.Namespace).Update(confidential.Context(ctx), secret, metav1.UpdateOptions{}); err != nil {
-		return nil, fmt.Errorf("writing the Secret of the certificate: %w", confidential.Answer(err))
-	}
-	return ca, nil
+	return nil, fmt.Errorf("the %s of the certificate does not exist: create it without data", r.secret)
 }
 
 // check returns an error if the API server could not call the process at a time.
-func (r *registrar) check(data map[string][]byte, at time.Time) error {
+func (r registration) check(data map[string][]byte, at time.Time) error {
 	pair, err := tls.X509KeyPair(data[certresources.ServerCert], data[certresources.ServerKey])
 	if err != nil {
 		return errors.New("it has no certificate with its key") // the cause could have a part of the key
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(data[certresources.CACert])
-	_, err = pair.Leaf.Verify(x509.VerifyOptions{DNSName: r.service + "." + r.secret.Namespace + ".svc", Roots: roots, CurrentTime: at})
+	_, err = pair.Leaf.Verify(x509.VerifyOptions{DNSName: r.service.Name + "." + r.service.Namespace + ".svc", Roots: roots, CurrentTime: at})
 	return err //nolint:wrapcheck // it is a reason
-}
-
-// keep updates a configuration unless it has the webhooks.
-func keep[C interface{ DeepCopy() C }](ctx context.Context, name string, isNeeded bool, get func(string) (C, error),
-	update func(context.Context, C, metav1.UpdateOptions) (C, error), setWebhooks func(C),
-) error {
-	present, err := get(name)
-	kind := strings.TrimPrefix(fmt.Sprintf("%T", present), "*v1.")
-	if apierrors.IsNotFound(err) {
-		if isNeeded {
-			logging.FromContext(ctx).Errorw("A webhook configuration does not exist; create it without webhooks", "kind", kind, "name", name)
-		}
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("reading the %s %s: %w", kind, name, err)
-	}
-	wanted := present.DeepCopy()
-	setWebhooks(wanted)
-	if equality.Semantic.DeepEqual(present, wanted) {
-		return nil
-	}
-	logging.FromContext(ctx).Infow("Writing a webhook configuration", "kind", kind, "name", name)
-	if _, err := update(ctx, wanted, metav1.UpdateOptions{}); err != nil {
-		return fmt.Errorf("writing the %s %s: %w", kind, name, err)
-	}
-	return nil
 }
