@@ -100,11 +100,9 @@ func FuzzOutput(f *testing.F) {
 			}
 		}
 		if lines, err := parseMetrics(measured, ""); err == nil {
-			all := metrics{}
+			all := map[string]instrument{}
 			for _, line := range lines {
-				if line.Action != actionExpire {
-					_ = all.write("hook", line, 1)
-				}
+				_ = define(all, "hook", line)
 			}
 		}
 	})
