@@ -28,7 +28,9 @@ func TestOff_UnknownName_IsAnErrorWithTheValidOnes(t *testing.T) {
 }
 
 func TestSecrets_LevelsAtWhichBodiesAreLogged_AreErrors(t *testing.T) {
-	for value, valid := range map[string]bool{"v=7": true, "v=8": false, "v=10": false, "vmodule=request=7": true, "vmodule=request=8,a=1": false} {
+	for value, valid := range map[string]bool{
+		"v=7": true, "v=8": false, "v=10": false, "vmodule=request=7": true, "vmodule=request=8,a=1": false, "vmodule=a=1,request=12": false,
+	} {
 		flags := flag.NewFlagSet("", flag.ContinueOnError)
 		name, level, _ := strings.Cut(value, "=")
 		flags.String(name, level, "")

@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"net/url"
 	"slices"
@@ -18,7 +17,6 @@ import (
 
 	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/lru"
 
@@ -76,11 +74,9 @@ func NewController(options Options, hooks ...*Hook) (injection.ControllerConstru
 		return nil, err
 	}
 	return func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-		logger := logging.FromContext(ctx)
-		rest.SetDefaultWarningHandlerWithContext(warnings{logging.WarningHandler{Logger: logger}})
 		r, err := newRunner(ctx, options.withDefaults(), hooks)
-		if err = errors.Join(err, checkVerbosity(flag.CommandLine)); err != nil {
-			logger.Fatalw("Hooks cannot run", "error", err)
+		if err != nil {
+			logging.FromContext(ctx).Fatalw("Hooks cannot run", "error", err)
 		}
 		return r.impl
 	}, nil

@@ -7,22 +7,14 @@ package hook
 
 import (
 	"bufio"
-	"context"
 	"errors"
-	"flag"
-	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
 
 	"go.uber.org/zap"
 	"golang.org/x/time/rate"
-
-	"knative.dev/pkg/logging"
-
-	"github.com/mallard-dev/mallard/confidential"
 )
 
 const (
@@ -100,27 +92,4 @@ func (o *output) withhold(func(string) string) {
 	if n := len(o.lines) + o.left; n > 0 {
 		o.logger.Warnw("The output of a hook is not shown, since its operations cannot be read: it may have values that they write", "lines", n)
 	}
-}
-
-// warnings logs the warnings of the API server. Those of requests about confidential objects are redacted.
-type warnings struct{ logging.WarningHandler }
-
-// HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext.
-func (w warnings) HandleWarningHeaderWithContext(ctx context.Context, code int, agent, text string) {
-	if confidential.Concerns(ctx) && text != "" {
-		text = confidential.Warning(text)
-	}
-	w.HandleWarningHeader(code, agent, text)
-}
-
-var verbose = regexp.MustCompile(`(^|=)([89]|[1-9]\d+)(,|$)`)
-
-// checkVerbosity rejects levels of klog at which client-go logs what it sends and receives.
-func checkVerbosity(flags *flag.FlagSet) error {
-	for _, name := range []string{"v", "vmodule"} {
-		if set := flags.Lookup(name); set != nil && verbose.MatchString(set.Value.String()) {
-			return fmt.Errorf("flag --%s=%s: use levels up to 7: from 8 on, client-go logs objects, also the values of Secrets", name, set.Value)
-		}
-	}
-	return nil
 }
