@@ -141,10 +141,6 @@ bench: localcluster ## Runs the benchmarks (BENCH_TIME=10s runs each for longer)
 website: ## Builds the website from the documents into out/website; needs Chromium and npm (ARGS='-serve localhost:8080' serves it)
 	@go -C website run . $(ARGS)
 
-.PHONY: recording
-recording: localcluster ## Records make run as the animated SVG of README.md, docs/images/make-run.svg (on Linux)
-	@go run ./hack/recording
-
 .PHONY: fork
 fork: ## Makes a fork of the last commit (MODULE, GROUP, NAME, NAMESPACE and TO; KINDS, VERSIONS and WITHOUT leave parts out)
 	@$(TEMPLATE) fork $(foreach variable,MODULE GROUP NAME NAMESPACE TO KINDS VERSIONS WITHOUT,'$(variable)=$($(variable))')

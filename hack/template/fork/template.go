@@ -82,7 +82,7 @@ var parts = []part{{
 	names: []string{anything},
 	remove: []string{
 		"docs", "website", "monitoring", "kustomize", ".github", "*.md",
-		"crud/documents_test.go", "conversion/cmd/assign-gen/documents_test.go", "hack/recording", "hack/release.sh", "hack/tools/ko/*.go",
+		"crud/documents_test.go", "conversion/cmd/assign-gen/documents_test.go", "hack/release.sh", "hack/tools/ko/*.go",
 		"test/doc.go", "test/repository/environments_test.go",
 		"test/addressbinding", "test/admission", "test/availability", "test/checkout", "test/config", "test/conversion", "test/costs", "test/crud", "test/docs",
 		"test/events", "test/faults", "test/generated", "test/hardening", "test/harness", "test/hooks", "test/install", "test/kind", "test/kubectl",
@@ -93,7 +93,7 @@ var parts = []part{{
 	},
 	edits: []edit{
 		{"Makefile", `(?m)^\.PHONY: release\n(.+\n)*\n`, ""},
-		{"Makefile", `(?m)^\.PHONY: (website|recording)\n(.+\n)*\n`, ""},
+		{"Makefile", `(?m)^\.PHONY: website\n(.+\n)*\n`, ""},
 	},
 }, {
 	names: []string{"AddressBinding"},
