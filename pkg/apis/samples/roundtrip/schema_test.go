@@ -15,7 +15,6 @@ import (
 	"knative.dev/pkg/apis"
 
 	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
-	"github.com/mallard-dev/mallard/test/randschema"
 )
 
 // randomlyValid returns a function that makes random objects of a version that its schema accepts.
@@ -33,9 +32,9 @@ func randomlyValid(t *testing.T) func(version string) map[string]any {
 	for _, version := range crd.Spec.Versions {
 		schemas[version.Name] = version.Schema.OpenAPIV3Schema
 	}
-	random := randschema.New(testrand.Source(t))
+	random := newSchemaValues(testrand.Source(t))
 	return func(version string) map[string]any {
-		value, err := random.Value(schemas[version])
+		value, err := random.of(schemas[version])
 		if err != nil {
 			t.Fatalf("%s: %v", version, err)
 		}

@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package randschema
+package roundtrip
 
 import (
 	"encoding/json"
@@ -20,7 +20,7 @@ import (
 )
 
 // text makes texts until the API server's own validation accepts one.
-func (g *Generator) text(schema *apiextensionsv1.JSONSchemaProps, path string) (any, error) {
+func (g *schemaValues) text(schema *apiextensionsv1.JSONSchemaProps, path string) (any, error) {
 	validate, err := validator(schema)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -56,7 +56,7 @@ func validator(schema *apiextensionsv1.JSONSchemaProps) (func(value any) error, 
 	return func(value any) error { return validator.Validate(value).AsError() }, nil
 }
 
-func (g *Generator) candidate(schema *apiextensionsv1.JSONSchemaProps, longest int) (string, error) {
+func (g *schemaValues) candidate(schema *apiextensionsv1.JSONSchemaProps, longest int) (string, error) {
 	switch {
 	case schema.Format == "date-time":
 		const seconds = 4e9
@@ -77,7 +77,7 @@ func (g *Generator) candidate(schema *apiextensionsv1.JSONSchemaProps, longest i
 }
 
 // anyText is any text, up to so many characters.
-func (g *Generator) anyText(longest int) string {
+func (g *schemaValues) anyText(longest int) string {
 	var text strings.Builder
 	for range g.random.Intn(longest + 1) {
 		switch g.random.Intn(8) {
@@ -95,7 +95,7 @@ func (g *Generator) anyText(longest int) string {
 }
 
 // uri is often one, of any sort.
-func (g *Generator) uri() string {
+func (g *schemaValues) uri() string {
 	pick := func(parts ...string) string { return parts[g.random.Intn(len(parts))] }
 	return pick("http://", "https://", "HTTP://", "urn:", "/", "//", "mailto:", "") +
 		pick("", "u@", "u:p@") + pick("a", "a.example.com", "[::1]", "10.0.0.1", "[fe80::1%25en0]", "ü") + pick("", ":80", ":", ":x") +
@@ -103,7 +103,7 @@ func (g *Generator) uri() string {
 }
 
 // match writes a text that a regular expression matches. The caller checks it, for it may be too long, or break assertions.
-func (g *Generator) match(expression *syntax.Regexp, text *strings.Builder) {
+func (g *schemaValues) match(expression *syntax.Regexp, text *strings.Builder) {
 	repeat := func(least, most int) {
 		if most < 0 {
 			most = least + usualElements

@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package randschema
+package roundtrip
 
 import (
 	"encoding/json"
@@ -23,21 +23,22 @@ const (
 	attempts = 1000
 )
 
-// Generator makes random values.
-type Generator struct{ random *rand.Rand }
+// schemaValues makes random JSON that is valid against a structural schema. It rejects schemas with anyOf and the like, and ignores rules in CEL:
+// values may break them.
+type schemaValues struct{ random *rand.Rand }
 
-// New returns a generator whose values depend on nothing but the source and the schemas.
-func New(source rand.Source) *Generator {
-	return &Generator{random: rand.New(source)}
+// newSchemaValues returns a generator whose values depend only on the source and the schemas.
+func newSchemaValues(source rand.Source) *schemaValues {
+	return &schemaValues{random: rand.New(source)}
 }
 
-// Value makes a value for a schema: as encoding/json decodes it, except for integers, which are int64. Fields that need not be
-// there are sometimes left out. An error names the place in the schema that this package does not know how to satisfy.
-func (g *Generator) Value(schema *apiextensionsv1.JSONSchemaProps) (any, error) {
+// of makes a value for a schema: as encoding/json decodes it, except for integers, which are int64. Optional fields are sometimes left out. An
+// error names the place in the schema that is not supported.
+func (g *schemaValues) of(schema *apiextensionsv1.JSONSchemaProps) (any, error) {
 	return g.value(schema, "schema")
 }
 
-func (g *Generator) value(schema *apiextensionsv1.JSONSchemaProps, path string) (any, error) {
+func (g *schemaValues) value(schema *apiextensionsv1.JSONSchemaProps, path string) (any, error) {
 	if schema.OneOf != nil || schema.AnyOf != nil || schema.AllOf != nil || schema.Not != nil || schema.XIntOrString || schema.Ref != nil {
 		return nil, fmt.Errorf("%s: oneOf, anyOf, allOf, not, $ref and x-kubernetes-int-or-string are not supported", path)
 	}
@@ -64,7 +65,7 @@ func (g *Generator) value(schema *apiextensionsv1.JSONSchemaProps, path string) 
 	}
 }
 
-func (g *Generator) object(schema *apiextensionsv1.JSONSchemaProps, path string) (any, error) {
+func (g *schemaValues) object(schema *apiextensionsv1.JSONSchemaProps, path string) (any, error) {
 	object := make(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
 		if !slices.Contains(schema.Required, name) && g.random.Intn(3) == 0 {
@@ -90,7 +91,7 @@ func (g *Generator) object(schema *apiextensionsv1.JSONSchemaProps, path string)
 	return object, nil
 }
 
-func (g *Generator) array(schema *apiextensionsv1.JSONSchemaProps, path string) (any, error) {
+func (g *schemaValues) array(schema *apiextensionsv1.JSONSchemaProps, path string) (any, error) {
 	if schema.Items == nil || schema.Items.Schema == nil {
 		return nil, fmt.Errorf("%s: an array without items is not supported", path)
 	}
@@ -129,7 +130,7 @@ func keyOf(schema *apiextensionsv1.JSONSchemaProps, value any, index int) string
 }
 
 // number returns a random number of elements.
-func (g *Generator) number(least, most *int64) int {
+func (g *schemaValues) number(least, most *int64) int {
 	low, high := 0, usualElements
 	if least != nil {
 		low = int(*least)
@@ -141,7 +142,7 @@ func (g *Generator) number(least, most *int64) int {
 	return low + g.random.Intn(high-low+1)
 }
 
-func (g *Generator) integer(schema *apiextensionsv1.JSONSchemaProps, path string) (any, error) {
+func (g *schemaValues) integer(schema *apiextensionsv1.JSONSchemaProps, path string) (any, error) {
 	if schema.MultipleOf != nil || schema.ExclusiveMinimum || schema.ExclusiveMaximum {
 		return nil, fmt.Errorf("%s: multipleOf, exclusiveMinimum and exclusiveMaximum are not supported", path)
 	}

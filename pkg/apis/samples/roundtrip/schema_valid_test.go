@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package randschema
+package roundtrip
 
 import (
 	"encoding/json"
@@ -51,10 +51,10 @@ func TestValues_Random_AreValid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	generator, count := New(testrand.Source(t)), make(map[string]int)
+	generator, count := newSchemaValues(testrand.Source(t)), make(map[string]int)
 	const values = 500
 	for range values {
-		value, err := generator.Value(schema)
+		value, err := generator.of(schema)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,14 +74,14 @@ func TestValues_Random_AreValid(t *testing.T) {
 }
 
 func TestValues_ListElements_AreUnique(t *testing.T) {
-	generator := New(testrand.Source(t))
+	generator := newSchemaValues(testrand.Source(t))
 	for _, text := range []string{
 		`{type: array, minItems: 2, maxItems: 2, items: {type: string, enum: [a, b]}, x-kubernetes-list-type: set}`,
 		`{type: array, minItems: 2, maxItems: 2, items: {type: object, required: [k], properties: {k: {type: string, enum: [a, b]}}},
 			x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k]}`,
 	} {
 		for range 20 {
-			value, err := generator.Value(schemaOf(t, text))
+			value, err := generator.of(schemaOf(t, text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,7 +109,7 @@ func TestValues_UnsupportedSchema_IsNamed(t *testing.T) {
 		`{type: string, pattern: "^a$", minLength: 2}`:                               `schema: found no text that is valid`,
 		`{type: array}`: `schema: an array without items`,
 	} {
-		if _, err := New(testrand.Source(t)).Value(schemaOf(t, text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := newSchemaValues(testrand.Source(t)).of(schemaOf(t, text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: the error is %v, want %s", text, err, want)
 		}
 	}
