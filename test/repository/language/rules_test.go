@@ -34,7 +34,7 @@ const (
 
 // Rule finds one fault.
 type Rule struct {
-	// Name identifies the rule in the list of texts that it does not apply to yet.
+	// Name identifies the rule in a fault.
 	Name string `json:"name"`
 	// Pattern finds the fault. A space in it matches any white space, so that a fault may continue in the next line. Letters match
 	// both cases unless the pattern begins with (?-i).
@@ -55,12 +55,12 @@ type Rule struct {
 }
 
 //go:embed rules.yaml
-var rules []byte
+var rulesYAML []byte
 
 // Rules returns the rules of this repository.
 func Rules() ([]Rule, error) {
 	var parsed []Rule
-	if err := yaml.UnmarshalStrict(rules, &parsed); err != nil {
+	if err := yaml.UnmarshalStrict(rulesYAML, &parsed); err != nil {
 		return nil, fmt.Errorf("rules.yaml: %w", err)
 	}
 	for i := range parsed {
