@@ -7,10 +7,11 @@ toolchain go1.26.8
 require (
 	github.com/google/go-cmp v0.7.0
 	github.com/spf13/pflag v1.0.10
+	golang.org/x/tools v0.48.0
 	k8s.io/apimachinery v0.35.7
-	k8s.io/gengo/v2 v2.0.0-20250922181213-ec3ebc5fd46b
-	k8s.io/klog/v2 v2.130.1
 )
+
+require k8s.io/klog/v2 v2.130.1 // indirect
 
 require (
 	github.com/fxamacker/cbor/v2 v2.9.0 // indirect
@@ -24,7 +25,6 @@ require (
 	golang.org/x/net v0.57.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/text v0.40.0 // indirect
-	golang.org/x/tools v0.48.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	k8s.io/kube-openapi v0.0.0-20250910181357-589584f1c912 // indirect
 	k8s.io/utils v0.0.0-20251002143259-bc988d571ff4 // indirect

@@ -5,6 +5,6 @@ SPDX-License-Identifier: Apache-2.0
 
 // Package generate is one run of assign-gen: it reads the packages, has the conversions of each API planned, and writes the files.
 //
-// Nothing is written unless everything can be: gengo writes into a scratch folder inside of each folder that files belong to,
+// Nothing is written unless everything can be: files are written to a scratch folder inside of each folder that files belong to,
 // from where they take the place of earlier ones at the end.
 package generate

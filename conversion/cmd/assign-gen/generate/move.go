@@ -82,12 +82,9 @@ func (m *move) clean() error {
 	return nil
 }
 
-// scratchFor returns the folder to write files to that belong to dir.
-func (m *move) scratchFor(dir string) string { return m.scratch[dir] }
-
-// add writes a file that gengo does not write.
-func (m *move) add(file, content string) error {
-	if err := os.WriteFile(filepath.Join(m.scratchFor(filepath.Dir(file)), filepath.Base(file)), []byte(content), 0o644); err != nil {
+// add writes a file to its scratch folder.
+func (m *move) add(file string, content []byte) error {
+	if err := os.WriteFile(filepath.Join(m.scratch[filepath.Dir(file)], filepath.Base(file)), content, 0o644); err != nil {
 		return fmt.Errorf("writing %s: %w", filepath.Base(file), err)
 	}
 	return nil

@@ -46,7 +46,7 @@ func TestGenerate_NewFoldersWithoutFiles_AreRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.add(filepath.Join("full", "file"), "text"); err != nil {
+	if err := m.add(filepath.Join("full", "file"), []byte("text")); err != nil {
 		t.Fatal(err)
 	}
 	if err := m.do(nil); err != nil {

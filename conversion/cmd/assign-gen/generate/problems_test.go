@@ -40,7 +40,7 @@ var problemPackages = sync.OnceValues(func() (map[string][]*model.Package, error
 	for i, pattern := range patterns {
 		patterns[i] = "./" + filepath.Dir(pattern)
 	}
-	apis, _, err := Load(patterns)
+	apis, err := Load(patterns)
 	cases := make(map[string][]*model.Package)
 	for _, packages := range apis {
 		cases[filepath.Base(filepath.Dir(packages[0].Dir))] = packages
@@ -78,8 +78,7 @@ func TestProblems_Case_MessageEqualsTheGoldenFile(t *testing.T) {
 	}
 }
 
-// Editors and people find the place to change first, what is wrong second, and the fix third. gengo's warnings about comments that
-// conflict do not stand between.
+// Editors and people find the place to change first, what is wrong second, and the fix third.
 func TestProblems_Messages_BeginWithPositionAndFitTheScreen(t *testing.T) {
 	first := regexp.MustCompile(`^testdata/problems/\S+\.(go|lock):\d+: E\d\d \S`)
 	wants, err := filepath.Glob(filepath.Join(problemsDir, "*", "want.txt"))
@@ -112,7 +111,7 @@ func TestLoad_PrintsNothing(t *testing.T) {
 	}
 	stderr := os.Stderr
 	os.Stderr = printed
-	_, _, err = Load([]string{"./testdata/problems/onecause/v1", "./testdata/problems/onecause/v1beta1"})
+	_, err = Load([]string{"./testdata/problems/onecause/v1", "./testdata/problems/onecause/v1beta1"})
 	os.Stderr = stderr
 	if err != nil {
 		t.Fatal(err)

@@ -13,8 +13,6 @@ import (
 	"path"
 	"path/filepath"
 
-	"k8s.io/gengo/v2/generator"
-
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/args"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/generators"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
@@ -35,7 +33,7 @@ func runWithin(a *args.Args, maxLines int) error {
 	if err != nil {
 		return err
 	}
-	apis, loaded, err := Load(a.InputDirs)
+	apis, err := Load(a.InputDirs)
 	if err != nil {
 		return err
 	}
@@ -52,7 +50,7 @@ func runWithin(a *args.Args, maxLines int) error {
 	if err := errors.Join(problems...); err != nil {
 		return err
 	}
-	return writeAll(outputs, loaded)
+	return writeAll(outputs)
 }
 
 // output holds what is written for an API, and where.
@@ -95,7 +93,7 @@ func (o *output) useLock() error {
 }
 
 // writeAll has the files of all APIs written to scratch folders, and then moves them to where they belong.
-func writeAll(outputs []*output, loaded *generator.Context) (err error) {
+func writeAll(outputs []*output) (err error) {
 	var withCode, all []string
 	for _, o := range outputs {
 		withCode = append(withCode, o.folders()...)
@@ -107,7 +105,7 @@ func writeAll(outputs []*output, loaded *generator.Context) (err error) {
 		return err
 	}
 	for _, o := range outputs {
-		if err := o.write(loaded, move); err != nil {
+		if err := o.write(move); err != nil {
 			return err
 		}
 	}
@@ -115,12 +113,16 @@ func writeAll(outputs []*output, loaded *generator.Context) (err error) {
 }
 
 // write writes the files to scratch folders.
-func (o *output) write(loaded *generator.Context, move *move) error {
-	if err := loaded.ExecuteTargets(generators.Targets(o.plan, o.layout, move.scratchFor)); err != nil {
+func (o *output) write(move *move) error {
+	files, err := generators.Files(o.plan, o.layout)
+	if err != nil {
 		return fmt.Errorf("writing Go code: %w", err)
 	}
-	for file, content := range map[string]string{o.report: record.Report(o.plan), o.lock: record.Lock(o.plan, o.earlier, o.release)} {
-		if err := move.add(file, content); err != nil {
+	files = append(files,
+		generators.File{Path: o.report, Content: []byte(record.Report(o.plan))},
+		generators.File{Path: o.lock, Content: []byte(record.Lock(o.plan, o.earlier, o.release))})
+	for _, each := range files {
+		if err := move.add(each.Path, each.Content); err != nil {
 			return err
 		}
 	}

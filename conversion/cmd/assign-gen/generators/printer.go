@@ -100,18 +100,27 @@ func (p *printer) alias(pkg string) string {
 	}
 }
 
-// imports are the import lines, for gengo.
-func (p *printer) imports() []string {
-	var lines []string
-	for pkg, alias := range p.aliases {
-		if alias == path.Base(pkg) {
-			lines = append(lines, pkg)
-			continue
+// imports is the import declaration, with the standard library first.
+func (p *printer) imports() string {
+	var standard, others []string
+	for _, pkg := range slices.Sorted(maps.Keys(p.aliases)) {
+		line := quoted(pkg)
+		if alias := p.aliases[pkg]; alias != path.Base(pkg) {
+			line = alias + " " + line
 		}
-		lines = append(lines, fmt.Sprintf("%s %q", alias, pkg))
+		if first, _, _ := strings.Cut(pkg, "/"); strings.Contains(first, ".") {
+			others = append(others, line)
+		} else {
+			standard = append(standard, line)
+		}
 	}
-	slices.Sort(lines)
-	return lines
+	if standard != nil && others != nil {
+		standard = append(standard, "")
+	}
+	if lines := append(standard, others...); lines != nil {
+		return "import (\n" + strings.Join(lines, "\n") + "\n)\n\n"
+	}
+	return ""
 }
 
 // storage writes a type of a storage type's field.

@@ -10,80 +10,63 @@ import (
 	"fmt"
 	"go/constant"
 	gotypes "go/types"
-	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 
-	"k8s.io/gengo/v2/types"
+	"golang.org/x/tools/go/packages"
 )
 
-// Read describes packages that gengo has loaded, in the order of the paths. An error means that a package could not be
-// read at all; what is wrong inside of one is left for others to find.
-func Read(universe types.Universe, paths []string) ([]*Package, error) {
-	r := &reader{universe: universe, named: make(map[string]*Type)}
-	packages := make([]*Package, 0, len(paths))
+// Read describes packages that are loaded with all that they import, in the order of the paths. It leaves faults inside of one for
+// others to find.
+func Read(loaded map[string]*packages.Package, paths []string) ([]*Package, error) {
+	r := &reader{loaded: loaded, named: make(map[string]*Type), sources: make(map[string]*sources)}
+	read := make([]*Package, 0, len(paths))
 	for _, path := range paths {
-		read, err := r.read(path)
-		if err != nil {
-			return nil, fmt.Errorf("reading package %s: %w", path, err)
+		pkg := loaded[path]
+		if pkg == nil || pkg.Types == nil || len(pkg.GoFiles) == 0 {
+			return nil, fmt.Errorf("package %s has no Go files", path)
 		}
-		packages = append(packages, read)
+		read = append(read, r.read(pkg))
 	}
-	return packages, nil
+	return read, nil
 }
 
 type reader struct {
-	universe types.Universe
+	// loaded are the packages by their import paths, and sources what is known of their files.
+	loaded  map[string]*packages.Package
+	sources map[string]*sources
 	// named holds each declared type once, so that types which refer to each other end.
 	named map[string]*Type
 }
 
-func (r *reader) read(path string) (*Package, error) {
-	loaded := r.universe[path]
-	if loaded == nil || loaded.Name == "" {
-		return nil, fmt.Errorf("%s is not among the packages that were loaded", path)
+func (r *reader) read(pkg *packages.Package) *Package {
+	found := r.sourcesOf(pkg.PkgPath)
+	result := &Package{
+		Path: pkg.PkgPath, Name: pkg.Name, Dir: filepath.Dir(pkg.GoFiles[0]), Markers: found.markers[""], Stray: found.stray, Positions: found.positions,
 	}
-	result := &Package{Path: path, Name: loaded.Name, Dir: loaded.Dir, Markers: markersIn(loaded.Comments)}
-	if checked := checkedPackage(loaded); checked != nil {
-		for _, name := range checked.Scope().Names() { // sorted
-			declared, ok := checked.Scope().Lookup(name).(*gotypes.TypeName)
-			if !ok || declared.IsAlias() {
-				continue
-			}
-			if named, ok := declared.Type().(*gotypes.Named); ok && named.TypeParams().Len() == 0 {
-				result.Types = append(result.Types, r.namedType(named))
-			}
+	for _, name := range pkg.Types.Scope().Names() { // sorted
+		declared, ok := pkg.Types.Scope().Lookup(name).(*gotypes.TypeName)
+		if !ok || declared.IsAlias() {
+			continue
+		}
+		if named, ok := declared.Type().(*gotypes.Named); ok && named.TypeParams().Len() == 0 {
+			result.Types = append(result.Types, r.namedType(named))
 		}
 	}
-	found, err := readSources(loaded.Dir)
-	if err != nil {
-		return nil, err
-	}
-	result.Stray, result.Positions = found.stray, found.positions
-	return result, nil
+	return result
 }
 
-// checkedPackage finds what go/types knows of a package. gengo keeps it to itself, and knows of most structs only what is
-// under their names; but their fields know where they come from.
-func checkedPackage(loaded *types.Package) *gotypes.Package {
-	for _, name := range slices.Sorted(maps.Keys(loaded.Types)) {
-		switch t := loaded.Types[name].GoType.(type) {
-		case *gotypes.Named:
-			if pkg := t.Obj().Pkg(); pkg != nil && pkg.Path() == loaded.Path {
-				return pkg
-			}
-		case *gotypes.Struct:
-			for field := range t.Fields() {
-				if pkg := field.Pkg(); pkg != nil && pkg.Path() == loaded.Path {
-					return pkg
-				}
-			}
+// sourcesOf reads the files of a package once.
+func (r *reader) sourcesOf(path string) *sources {
+	if r.sources[path] == nil {
+		r.sources[path] = &sources{}
+		if pkg := r.loaded[path]; pkg != nil {
+			r.sources[path] = readSources(pkg.Fset, pkg.Syntax)
 		}
 	}
-	return nil
+	return r.sources[path]
 }
 
 func (r *reader) typeOf(in gotypes.Type) *Type {
@@ -121,25 +104,20 @@ func (r *reader) namedType(t *gotypes.Named) *Type {
 	result := &Type{Kind: Named, Name: name, Package: path, PackageName: t.Obj().Pkg().Name()}
 	r.named[path+"."+name] = result
 
-	var comments *types.Type
-	if declaring := r.universe[path]; declaring != nil {
-		comments = declaring.Types[name]
-	}
-	if comments != nil {
-		result.Markers = markersIn(comments.CommentLines)
-	}
+	markers := r.sourcesOf(path).markers
+	result.Markers = markers[name]
 	methods := gotypes.NewMethodSet(gotypes.NewPointer(t))
 	for method := range methods.Methods() {
 		result.Methods = append(result.Methods, method.Obj().Name())
 	}
 	switch underlying := t.Underlying().(type) {
 	case *gotypes.Struct:
-		result.Underlying = &Type{Kind: Struct, Name: "struct", Fields: r.fields(underlying, comments)}
+		result.Underlying = &Type{Kind: Struct, Name: "struct", Fields: r.fields(underlying)}
 	default:
 		result.Underlying = r.typeOf(underlying)
 	}
 	result.Constants = r.constants(t)
-	if !result.Has(deepCopyInto) && r.willBeCopied(t) {
+	if !result.Has(deepCopyInto) && willBeCopied(result, markers[""]) {
 		result.Methods = append(result.Methods, deepCopyInto)
 	}
 	return result
@@ -148,32 +126,18 @@ func (r *reader) namedType(t *gotypes.Named) *Type {
 const deepCopyInto = "DeepCopyInto"
 
 // willBeCopied reports whether deepcopy-gen is going to give a type the method: conversions may be generated first.
-func (r *reader) willBeCopied(t *gotypes.Named) bool {
-	switch t.Underlying().(type) {
-	case *gotypes.Struct, *gotypes.Slice, *gotypes.Map:
+func willBeCopied(t *Type, ofPackage []Marker) bool {
+	const deepCopyGen = "k8s:deepcopy-gen"
+	switch t.Underlying.Kind {
+	case Struct, Slice, Map:
+		return slices.Contains(ofPackage, Marker{Name: deepCopyGen, Value: "package"}) &&
+			!slices.Contains(t.Markers, Marker{Name: deepCopyGen, Value: "false"})
 	default:
 		return false
 	}
-	declaring := r.universe[t.Obj().Pkg().Path()]
-	if declaring == nil {
-		return false
-	}
-	doc, err := os.ReadFile(filepath.Join(declaring.Dir, "doc.go"))
-	return err == nil && slices.Contains(markersIn(comments(string(doc))), Marker{Name: "k8s:deepcopy-gen", Value: "package"})
 }
 
-// comments returns the lines of a file that are comments, without their slashes.
-func comments(source string) []string {
-	var lines []string
-	for line := range strings.Lines(source) {
-		if text, ok := strings.CutPrefix(line, "//"); ok {
-			lines = append(lines, text)
-		}
-	}
-	return lines
-}
-
-func (r *reader) fields(t *gotypes.Struct, comments *types.Type) []*Field {
+func (r *reader) fields(t *gotypes.Struct) []*Field {
 	var fields []*Field
 	for i := range t.NumFields() {
 		variable := t.Field(i)
@@ -186,9 +150,7 @@ func (r *reader) fields(t *gotypes.Struct, comments *types.Type) []*Field {
 				field.Omit = OmitEmpty // nil has no elements either
 			}
 		}
-		if comments != nil && i < len(comments.Members) && comments.Members[i].Name == field.Name {
-			field.Markers = markersIn(comments.Members[i].CommentLines)
-		}
+		field.Markers = r.sourcesOf(variable.Pkg().Path()).fieldMarkers[variable.Pos()]
 		fields = append(fields, field)
 	}
 	return fields
@@ -243,18 +205,4 @@ func (r *reader) constants(t *gotypes.Named) []Constant {
 	}
 	slices.SortFunc(found, func(a, b Constant) int { return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Name, b.Name)) })
 	return found
-}
-
-// markersIn returns the comment lines that begin with a plus sign and a letter, in their order.
-func markersIn(lines []string) []Marker {
-	var markers []Marker
-	for _, line := range lines {
-		text, ok := strings.CutPrefix(strings.TrimSpace(line), "+")
-		if !ok || text == "" || text[0] < 'A' {
-			continue
-		}
-		name, value, _ := strings.Cut(text, "=")
-		markers = append(markers, Marker{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)})
-	}
-	return markers
 }

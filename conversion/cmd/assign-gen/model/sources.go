@@ -6,9 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package model
 
 import (
-	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"os"
 	"path/filepath"
@@ -19,35 +17,34 @@ import (
 // ourMarkers is the prefix of the names of this generator's markers.
 const ourMarkers = "conversion"
 
-// sources holds the contents of the files of a package that gengo does not keep.
+// sources holds the comments of a package, and where it declares what.
 type sources struct {
 	// positions are the files and lines of the package clause, "", of types, "Type", and of fields, "Type.Field".
 	positions map[string]token.Position
-	// stray are the markers of this generator in comments that gengo attaches to nothing, or to the wrong thing: at the end of
-	// a line, separated by an empty line, inside of a function. Their authors expect them to have an effect.
+	// markers are those of doc.go, "", and of types. Those of fields are by the places of their names, which types share that are made of
+	// one another.
+	markers      map[string][]Marker
+	fieldMarkers map[token.Pos][]Marker
+	// stray are the markers of this generator in comments that belong to nothing: at the end of a line, separated by an empty line,
+	// inside of a function. Their authors expect them to have an effect.
 	stray []Marker
 }
 
-// readSources reads the hand-written files of a folder.
-func readSources(dir string) (*sources, error) {
-	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		return nil, fmt.Errorf("listing %s: %w", dir, err)
+func newSources() *sources {
+	return &sources{
+		positions: make(map[string]token.Position), markers: make(map[string][]Marker), fieldMarkers: make(map[token.Pos][]Marker),
 	}
-	result := &sources{positions: make(map[string]token.Position)}
-	for _, name := range names {
-		if base := filepath.Base(name); strings.HasPrefix(base, "zz_generated.") || strings.HasSuffix(base, "_test.go") {
-			continue
-		}
-		content, err := os.ReadFile(name)
-		if err != nil {
-			return nil, fmt.Errorf("reading a source: %w", err)
-		}
-		if err := result.read(Relative(name), content); err != nil {
-			return nil, err
+}
+
+// readSources reads the files of a package. Generated ones have no markers of ours.
+func readSources(files *token.FileSet, syntax []*ast.File) *sources {
+	result := newSources()
+	for _, file := range syntax {
+		if name := files.Position(file.FileStart).Filename; !strings.HasPrefix(filepath.Base(name), "zz_generated.") {
+			result.read(files, file, Relative(name))
 		}
 	}
-	return result, nil
+	return result
 }
 
 // Relative returns a file's path from the working directory, as the go command prints it.
@@ -63,14 +60,9 @@ func Relative(file string) string {
 }
 
 // read adds a file.
-func (s *sources) read(name string, content []byte) error {
-	positions := token.NewFileSet()
-	file, err := parser.ParseFile(positions, name, content, parser.ParseComments|parser.SkipObjectResolution)
-	if err != nil {
-		return fmt.Errorf("parsing %s: %w", name, err)
-	}
+func (s *sources) read(files *token.FileSet, file *ast.File, name string) {
 	position := func(of ast.Node) token.Position {
-		return token.Position{Filename: name, Line: positions.Position(of.Pos()).Line}
+		return token.Position{Filename: name, Line: files.Position(of.Pos()).Line}
 	}
 	isDoc := filepath.Base(name) == "doc.go"
 	if isDoc || s.positions[""].Line == 0 {
@@ -83,32 +75,34 @@ func (s *sources) read(name string, content []byte) error {
 		}
 	}
 	for _, group := range file.Comments {
-		if isDoc || slices.Contains(attached, group) { // every comment of doc.go is read
+		markers := markersIn(group)
+		if isDoc { // of which every comment is read
+			s.markers[""] = append(s.markers[""], markers...)
 			continue
 		}
-		for _, marker := range markersIn(strings.Split(group.Text(), "\n")) {
-			if strings.HasPrefix(marker.Name, ourMarkers) {
+		for _, marker := range markers {
+			if strings.HasPrefix(marker.Name, ourMarkers) && !slices.Contains(attached, group) {
 				marker.Position = position(group)
 				s.stray = append(s.stray, marker)
 			}
 		}
 	}
-	return nil
 }
 
-// types adds the positions of declared types and their fields, and returns the comments directly above them.
+// types adds what is known of declared types and their fields, and returns the comments directly above them.
 func (s *sources) types(declaration *ast.GenDecl, position func(of ast.Node) token.Position) []*ast.CommentGroup {
 	var attached []*ast.CommentGroup
-	if !declaration.Lparen.IsValid() {
-		attached = append(attached, declaration.Doc)
-	}
 	for _, spec := range declaration.Specs {
 		declared, ok := spec.(*ast.TypeSpec)
 		if !ok {
 			continue
 		}
-		s.positions[declared.Name.Name] = position(declared)
-		attached = append(attached, declared.Doc)
+		comment := declared.Doc
+		if !declaration.Lparen.IsValid() {
+			comment = declaration.Doc
+		}
+		attached = append(attached, comment)
+		s.positions[declared.Name.Name], s.markers[declared.Name.Name] = position(declared), markersIn(comment)
 		fields, ok := declared.Type.(*ast.StructType)
 		if !ok {
 			continue
@@ -116,7 +110,8 @@ func (s *sources) types(declaration *ast.GenDecl, position func(of ast.Node) tok
 		for _, field := range fields.Fields.List {
 			attached = append(attached, field.Doc)
 			for _, name := range fieldNames(field) {
-				s.positions[declared.Name.Name+"."+name] = position(field)
+				s.positions[declared.Name.Name+"."+name.Name] = position(field)
+				s.fieldMarkers[name.Pos()] = markersIn(field.Doc)
 			}
 		}
 	}
@@ -124,24 +119,39 @@ func (s *sources) types(declaration *ast.GenDecl, position func(of ast.Node) tok
 }
 
 // fieldNames are the names that a line of a struct declares. An embedded field has the name of its type.
-func fieldNames(field *ast.Field) []string {
-	var names []string
-	for _, name := range field.Names {
-		names = append(names, name.Name)
-	}
-	if names != nil {
-		return names
+func fieldNames(field *ast.Field) []*ast.Ident {
+	if field.Names != nil {
+		return field.Names
 	}
 	embedded := field.Type
-	if pointer, ok := embedded.(*ast.StarExpr); ok {
-		embedded = pointer.X
+	for {
+		switch t := embedded.(type) {
+		case *ast.StarExpr:
+			embedded = t.X
+		case *ast.IndexExpr: // an instance of a generic type
+			embedded = t.X
+		case *ast.IndexListExpr:
+			embedded = t.X
+		case *ast.SelectorExpr:
+			return []*ast.Ident{t.Sel}
+		case *ast.Ident:
+			return []*ast.Ident{t}
+		default:
+			return nil
+		}
 	}
-	switch t := embedded.(type) {
-	case *ast.SelectorExpr:
-		return []string{t.Sel.Name}
-	case *ast.Ident:
-		return []string{t.Name}
-	default:
-		return nil
+}
+
+// markersIn returns the lines of a comment that begin with a plus sign and a letter, in their order.
+func markersIn(comment *ast.CommentGroup) []Marker {
+	var markers []Marker
+	for line := range strings.Lines(comment.Text()) {
+		text, ok := strings.CutPrefix(strings.TrimSpace(line), "+")
+		if !ok || text == "" || text[0] < 'A' {
+			continue
+		}
+		name, value, _ := strings.Cut(text, "=")
+		markers = append(markers, Marker{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)})
 	}
+	return markers
 }
