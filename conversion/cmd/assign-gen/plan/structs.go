@@ -8,6 +8,7 @@ package plan
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
@@ -20,6 +21,8 @@ const metaPackage = "k8s.io/apimachinery/pkg/apis/meta/v1"
 func (p *planner) declared(version *Version) {
 	all := make(map[*model.Type]*Struct)
 	p.structs[version] = all
+	showHidden(version.Package)
+	parts := partsOf(version.Package)
 	for _, declared := range version.Package.Types {
 		result := &Struct{Version: version, Declared: declared, Name: declared.Name}
 		settings := markers.ParseType(declared.Markers, result.label(), &p.problems)
@@ -27,10 +30,37 @@ func (p *planner) declared(version *Version) {
 			continue
 		}
 		if declared.Origin == nil {
-			result.Root, result.Settings = isRoot(declared), settings
+			result.Root, result.Settings = isRoot(declared) && !parts[declared], settings
 		}
 		p.fieldsOf(result)
 		all[declared] = result
+	}
+}
+
+// ownJSON are the methods by which a type writes its JSON itself.
+var ownJSON = []string{"MarshalJSON", "MarshalJSONTo", "MarshalText"}
+
+// showHidden gives the fields that JSON leaves out names in JSON, in types that write their JSON themselves and in what these hold: there
+// such a field may hold all that there is.
+func showHidden(pkg *model.Package) {
+	shown := make(map[*model.Type]bool)
+	var show func(t *model.Type)
+	show = func(t *model.Type) {
+		if t = innermost(t, pkg.Path); !isOwn(t, pkg.Path) || shown[t] {
+			return
+		}
+		shown[t] = true
+		for _, field := range t.Underlying.Fields {
+			if field.Exported() && field.JSON == "-" {
+				field.JSON = field.Name
+			}
+			show(field.Type)
+		}
+	}
+	for _, declared := range pkg.Types {
+		if slices.ContainsFunc(ownJSON, declared.Has) {
+			show(declared)
+		}
 	}
 }
 
@@ -52,6 +82,12 @@ func (p *planner) reach(version *Version, isConverted func(kind *Struct) bool) {
 				p.problem(problem.BadMarker, reached.label(),
 					"the type is marked +conversion:skip and is used by "+at.Name+"."+field.Name(),
 					"remove +conversion:skip, or the field")
+				continue
+			}
+			if reached.Root {
+				p.problem(problem.UnsupportedType, field.label()+" ("+field.API.Type.String()+")",
+					reached.label()+" is a kind, and the metadata of a kind is that of the whole object",
+					"declare a struct with the same fields for the part; or, if the type is no kind, remove its markers for kinds")
 				continue
 			}
 			visit(reached)
@@ -96,6 +132,44 @@ func isRoot(declared *model.Type) bool {
 		hasObject = hasObject || isMeta(field, "ObjectMeta")
 	}
 	return hasType && hasObject
+}
+
+// partsOf finds the types with type and object metadata that kinds hold, and that no marker of Kubernetes declares to be kinds.
+func partsOf(pkg *model.Package) map[*model.Type]bool {
+	parts := make(map[*model.Type]bool)
+	for _, root := range pkg.Types {
+		if root.Underlying.Kind != model.Struct || !isRoot(root) {
+			continue
+		}
+		seen := make(map[*model.Type]bool)
+		var visit func(t *model.Type)
+		visit = func(t *model.Type) {
+			if t = innermost(t, pkg.Path); !isOwn(t, pkg.Path) || seen[t] {
+				return
+			}
+			seen[t] = true
+			parts[t] = parts[t] || t != root && isRoot(t) && !slices.ContainsFunc(t.Markers, declaresKind)
+			for _, field := range t.Underlying.Fields {
+				visit(field.Type)
+			}
+		}
+		visit(root)
+	}
+	return parts
+}
+
+// declaresKind reports whether a marker is one of those that kinds have.
+func declaresKind(marker model.Marker) bool {
+	switch marker.Name {
+	case "genclient", "kubebuilder:resource":
+		return true
+	case "kubebuilder:object:root":
+		return marker.Value != "false"
+	case "k8s:deepcopy-gen:interfaces":
+		return strings.HasSuffix(marker.Value, "/runtime.Object")
+	default:
+		return false
+	}
 }
 
 func isMeta(field *model.Field, name string) bool {
