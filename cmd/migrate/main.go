@@ -8,45 +8,41 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
-	"fmt"
 	"log"
+	"os"
 
 	"github.com/kelseyhightower/envconfig"
 
 	"knative.dev/pkg/injection"
-	"knative.dev/pkg/logging"
 	"knative.dev/pkg/signals"
 
 	"github.com/mallard-dev/mallard/pkg/migration"
 )
 
 type settings struct {
-	Resources    migration.Resources `envconfig:"RESOURCES" required:"true" desc:"CustomResourceDefinitions whose objects are migrated, such as widgets.example.com, separated by commas"`
-	DropVersions migration.Versions  `envconfig:"DROP_VERSIONS" desc:"served versions that are about to be dropped, whose entries are removed from managedFields, such as widgets.example.com/v1alpha1, separated by commas"`
+	Resources []string `envconfig:"RESOURCES" required:"true" desc:"CustomResourceDefinitions whose objects are migrated, such as widgets.example.com, separated by commas"`
 }
 
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("migrate: ")
-	if err := migrate(); err != nil {
-		log.Fatal(err)
-	}
-}
-
-func migrate() error {
 	var s settings
 	if err := envconfig.Process("", &s); err != nil {
-		return err //nolint:wrapcheck // it names the variable
+		log.Fatal(err)
 	}
-	ctx, config := signals.NewContext(), injection.ParseAndGetRESTConfigOrDie()
-	defaults, err := logging.NewConfigFromMap(nil)
-	if err != nil {
-		return fmt.Errorf("configuring the log: %w", err)
+	if len(s.Resources) == 0 {
+		log.Fatal("environment variable RESOURCES: must name CustomResourceDefinitions")
 	}
-	logger, _ := logging.NewLoggerFromConfig(defaults, "migrate")
-	migrator, err := migration.NewForConfig(config, logger)
-	if err != nil {
-		return err
+	ctx, migrator := signals.NewContext(), migration.NewForConfig(injection.ParseAndGetRESTConfigOrDie())
+	code := 0
+	for _, resource := range s.Resources {
+		written, err := migrator.Migrate(ctx, resource)
+		if err != nil {
+			log.Printf("%s: %d objects were written: %v", resource, written, err)
+			code = 1
+			continue
+		}
+		log.Printf("%s: %d objects were written, all are stored at the storage version", resource, written)
 	}
-	return migrator.MigrateAll(ctx, s.Resources, s.DropVersions)
+	os.Exit(code)
 }

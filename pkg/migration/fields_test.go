@@ -43,10 +43,7 @@ func wordsOf(entries []metav1.ManagedFieldsEntry) []string {
 
 func TestClean_ManagedFields_DropsEntriesOfTheVersion(t *testing.T) {
 	t.Parallel()
-	p, err := newPlan(crdOf("-v1alpha1", "v1beta1", "v1*"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := &run{crd: crdOf("-v1alpha1", "v1beta1", "v1*"), storage: gauges.WithVersion("v1")}
 	const owned, seed = ` {"f:spec":{}}`, ` {"f:metadata":{"f:name":{}}}`
 	for name, test := range map[string]struct {
 		entries []string
@@ -79,44 +76,16 @@ func TestClean_ManagedFields_DropsEntriesOfTheVersion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			entries := entriesOf(test.entries...)
-			kept, changed := p.clean(entries)
-			if changed != (test.want != nil) {
-				t.Errorf("it says that something changed: %v", changed)
-			}
+			kept := r.clean(entries)
 			if diff := cmp.Diff(entriesOf(test.entries...), entries); diff != "" {
 				t.Errorf("the entries that it was given have changed (-before +after):\n%s", diff)
-			}
-			if !changed {
-				return
 			}
 			if diff := cmp.Diff(test.want, wordsOf(kept)); diff != "" {
 				t.Errorf("what is kept differs (-want +got):\n%s", diff)
 			}
-			if _, again := p.clean(kept); again {
-				t.Error("what is clean is cleaned again")
+			if again := r.clean(kept); again != nil {
+				t.Errorf("what is clean is cleaned again: %v", wordsOf(again))
 			}
 		})
-	}
-}
-
-func TestClean_Patch_RequiresTheResourceVersionThatWasRead(t *testing.T) {
-	t.Parallel()
-	p, err := newPlan(crdOf("-v1alpha1", "v1*"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "7", ManagedFields: entriesOf("a/Apply@example.com/v1alpha1", "b/Update@example.com/v1")}}
-	patch, err := p.cleaning(object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := `[{"op":"replace","path":"/metadata/managedFields","value":[{"manager":"b","operation":"Update","apiVersion":"example.com/v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{}}}]},` +
-		`{"op":"replace","path":"/metadata/resourceVersion","value":"7"}]`
-	if string(patch) != want {
-		t.Errorf("the patch is %s, want %s", patch, want)
-	}
-	object.ManagedFields = object.ManagedFields[1:]
-	if patch, err := p.cleaning(object); patch != nil || err != nil {
-		t.Errorf("for a clean object the patch is %s (%v), want none", patch, err)
 	}
 }

@@ -6,163 +6,190 @@ SPDX-License-Identifier: Apache-2.0
 package migration
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
-	"strings"
 	"time"
 
-	"go.uber.org/zap"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/pager"
 )
 
-const (
-	// requestTimeout bounds one request, as the API server itself does; one that hangs is retried.
-	requestTimeout = time.Minute
-	// defaultEvery is the number of objects after which a run logs its progress.
-	defaultEvery = 500
-	// unlimited leaves it to the API server's priority and fairness how many requests a second there may be.
-	unlimited = -1
-)
+// errChanged is returned if the spec of the CRD changes: the storage version may have been another for a while, and objects written at that one.
+var errChanged = errors.New("the CRD was changed during the migration, and objects may have been stored at another version: migrate again")
 
-// Migrator moves objects. NewForConfig makes one.
+// Migrator moves objects. NewForConfig returns one.
 type Migrator struct {
-	// Metadata and CRDs are clients of the same API server.
 	Metadata metadata.Interface
 	CRDs     clientset.Interface
-	// Log gets progress, retries, and each object that failed.
-	Log *zap.SugaredLogger
-	// Backoff defines the number of attempts of a request and the delays between them. A Cap would end the tries.
+	// Backoff defines the number of attempts of a request and the delays between them.
 	Backoff wait.Backoff
-	// Every is after how many objects progress is logged.
-	Every int
 }
 
-// NewForConfig makes a Migrator that tries each request for about a minute, and logs progress every 500 objects.
-func NewForConfig(config *rest.Config, log *zap.SugaredLogger) (*Migrator, error) {
+// NewForConfig returns a Migrator that tries each request for a minute, which is longer than a webhook or an API server takes to be replaced. Unless the
+// config has a limit, the API server's priority and fairness decides on the number of requests per second.
+func NewForConfig(config *rest.Config) *Migrator {
 	config = rest.CopyConfig(config)
-	config.Timeout = requestTimeout
-	if config.QPS == 0 {
-		config.QPS = unlimited
+	config.Timeout, config.QPS = time.Minute, cmp.Or(config.QPS, -1) // a request that hangs is retried
+	return &Migrator{
+		Metadata: metadata.NewForConfigOrDie(config),
+		CRDs:     clientset.NewForConfigOrDie(config),
+		Backoff:  wait.Backoff{Duration: 2 * time.Second, Steps: 30},
 	}
-	m := &Migrator{Log: log, Backoff: defaultBackoff, Every: defaultEvery}
-	var err error
-	if m.Metadata, err = metadata.NewForConfig(config); err != nil {
-		return nil, fmt.Errorf("creating a client for metadata: %w", err)
-	}
-	if m.CRDs, err = clientset.NewForConfig(config); err != nil {
-		return nil, fmt.Errorf("creating a client for CRDs: %w", err)
-	}
-	return m, nil
 }
 
-// Summary holds the results of a run.
-type Summary struct {
-	// Resource is the name of the CRD, and Version its storage version.
-	Resource, Version string
-	// Cleaned is the number of objects that had entries of managedFields removed, and Moved the number of those that were written because they might
-	// not have been stored at Version, the cleaned ones among them. Deleted is how many were deleted before it was their turn.
-	Cleaned, Moved, Deleted int
-	// StoredBefore and Stored are status.storedVersions at the beginning and at the end.
-	StoredBefore, Stored []string
-}
-
-// String is a line for people.
-func (s Summary) String() string {
-	if s.Cleaned+s.Moved+s.Deleted == 0 && strings.Join(s.StoredBefore, ",") == strings.Join(s.Stored, ",") {
-		return fmt.Sprintf("%s: there was nothing to do: all objects are stored at %s", s.Resource, s.Version)
-	}
-	return fmt.Sprintf("%s: stored at %s: %d moved, %d cleaned, %d deleted concurrently; status.storedVersions was %v and is %v",
-		s.Resource, s.Version, s.Moved, s.Cleaned, s.Deleted, s.StoredBefore, s.Stored)
-}
-
-// run is one migration of one resource.
+// run is the migration of one resource.
 type run struct {
-	migrator *Migrator
-	log      *zap.SugaredLogger
-	tally    *tally
-	crd      *apiextensionsv1.CustomResourceDefinition
-	plan     plan
+	*Migrator
+
+	crd     *apiextensionsv1.CustomResourceDefinition
+	storage schema.GroupVersionResource
+	// moves is set if objects may be stored at another version.
+	moves bool
 }
 
-// MigrateAll migrates one resource after the other and logs what was done for each. One that fails does not keep the
-// others from their turn. Versions to be dropped of a resource that is not among them are an error, and nothing is done.
-func (m *Migrator) MigrateAll(ctx context.Context, resources Resources, drop Versions) error {
-	for resource := range drop {
-		if !slices.Contains(resources, resource) {
-			return fmt.Errorf("versions of %s should be dropped, which is not among the resources to be migrated: %v", resource, resources)
-		}
-	}
-	var failures []error
-	for _, resource := range resources {
-		summary, err := m.Migrate(ctx, resource, drop[resource])
-		if err == nil {
-			m.Log.Info(summary)
-			continue
-		}
-		m.Log.Errorw("Not migrated", "resource", resource.String(), "cleaned", summary.Cleaned, "moved", summary.Moved,
-			"deleted", summary.Deleted, "error", err.Error())
-		failures = append(failures, err)
-		if ctx.Err() != nil {
-			break
-		}
-	}
-	return errors.Join(failures...)
-}
-
-// Migrate cleans and moves the objects of a resource. Entries of managedFields are removed if they name a version that is not served, that does not
-// exist, or that drop names; dropping a version that is still served makes sense only when no client writes at it any more.
-//
-// An error that wraps an ObjectsError means that these objects failed and all others are migrated; any other error means that the run ended
-// early. In both cases Migrate can be called again. The Summary is valid in any case.
-func (m *Migrator) Migrate(ctx context.Context, resource schema.GroupResource, drop []string) (Summary, error) {
-	log := m.Log.With("resource", resource.String())
-	r := &run{migrator: m, log: log, tally: &tally{log: log, every: m.Every}}
-	summary := Summary{Resource: resource.String()}
-	if err := r.read(ctx, resource, drop); err != nil {
-		return summary, fmt.Errorf("migrating %s: %w", resource, err)
-	}
-	summary.Version, summary.StoredBefore, summary.Stored = r.plan.storage.Version, r.crd.Status.StoredVersions, r.crd.Status.StoredVersions
-	r.log.Infow("Migrating", "storageVersion", summary.Version, "storedVersions", summary.StoredBefore, "kept", r.plan.keep.UnsortedList())
-
-	err := r.writeAll(ctx)
-	failures := r.tally.sorted()
-	if err == nil && len(failures) == 0 && r.tally.moves {
-		err = r.prune(ctx)
-	}
-	for _, failure := range failures {
-		r.log.Errorw("Failed", "object", failure.Object.String(), "error", failure.Err.Error())
-	}
-	summary.Cleaned, summary.Moved, summary.Deleted = r.tally.cleaned, r.tally.moved, r.tally.deleted
-	if len(failures) > 0 {
-		err = errors.Join(err, failures)
-	}
-	if err != nil {
-		return summary, fmt.Errorf("migrating %s: %w", resource, err)
-	}
-	summary.Stored = []string{summary.Version}
-	return summary, nil
-}
-
-// read reads the CRD and makes the plan.
-func (r *run) read(ctx context.Context, resource schema.GroupResource, drop []string) error {
-	err := r.try(ctx, "reading the CRD", func(ctx context.Context) (err error) {
-		r.crd, err = r.migrator.CRDs.ApiextensionsV1().CustomResourceDefinitions().Get(ctx, resource.String(), metav1.GetOptions{})
+// Migrate writes each object of the CRD with a name that may be stored at another version than the storage version, or whose managedFields name a version
+// that is not served, and prunes status.storedVersions. It returns the number of objects that it wrote, also with an error.
+func (m *Migrator) Migrate(ctx context.Context, name string) (written int, err error) {
+	r := run{Migrator: m}
+	err = r.try(ctx, "reading the CRD", func() (err error) {
+		r.crd, err = m.CRDs.ApiextensionsV1().CustomResourceDefinitions().Get(ctx, name, metav1.GetOptions{})
 		return err //nolint:wrapcheck // try does
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if r.plan, err = newPlan(r.crd, drop); err != nil {
-		return err
+	isStored := func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Storage }
+	stored := r.crd.Spec.Versions[slices.IndexFunc(r.crd.Spec.Versions, isStored)]
+	if !stored.Served {
+		return 0, fmt.Errorf("the storage version %s is not served, so that objects can neither be listed nor written at it", stored.Name)
 	}
-	r.tally.moves = !slices.Equal(r.crd.Status.StoredVersions, []string{r.plan.storage.Version})
-	return nil
+	r.storage = schema.GroupVersionResource{Group: r.crd.Spec.Group, Version: stored.Name, Resource: r.crd.Spec.Names.Plural}
+	r.moves = !slices.Equal(r.crd.Status.StoredVersions, []string{stored.Name})
+	if written, err = r.writeAll(ctx); err != nil {
+		return written, fmt.Errorf("status.storedVersions is left as it is: %w", err)
+	}
+	if r.moves {
+		err = r.prune(ctx)
+	}
+	return written, err
+}
+
+// writeAll writes every object once that has to be cleaned or moved. It reads and sends metadata only.
+func (r *run) writeAll(ctx context.Context) (written int, err error) {
+	var rejected []error
+	err = pager.New(r.list).EachListItem(ctx, metav1.ListOptions{}, func(item runtime.Object) error {
+		wrote, err := r.write(ctx, item.(*metav1.PartialObjectMetadata)) //nolint:forcetypeassert // of a list of them
+		switch {
+		case wrote:
+			written++
+		case err == nil || apierrors.IsNotFound(err): // it was deleted
+		case ctx.Err() != nil || transient(err):
+			return err // the others would fail, too
+		default:
+			rejected = append(rejected, err)
+		}
+		return nil
+	})
+	return written, errors.Join(append(rejected, err)...)
+}
+
+// list lists a page. Writing the previous one may have taken longer than etcd keeps the revision that the continue token refers to. The API server then
+// sends another token with its error, which continues at the present revision: the objects that this list may lack were created since, hence at
+// the storage version.
+func (r *run) list(ctx context.Context, options metav1.ListOptions) (page runtime.Object, err error) {
+	err = r.try(ctx, "listing objects", func() (err error) {
+		page, err = r.Metadata.Resource(r.storage).List(ctx, options)
+		status := apierrors.APIStatus(nil)
+		if apierrors.IsResourceExpired(err) && errors.As(err, &status) && status.Status().Continue != "" {
+			options.Continue = status.Status().Continue
+			page, err = r.Metadata.Resource(r.storage).List(ctx, options)
+		}
+		return err //nolint:wrapcheck // try does
+	})
+	return page, err
+}
+
+// write cleans an object's managedFields, or else patches it with nothing if it may be stored at another version: either makes the API server store it
+// at the storage version. After a failure the object is read again, since it may have changed, or may be clean by now.
+func (r *run) write(ctx context.Context, object *metav1.PartialObjectMetadata) (wrote bool, err error) {
+	client, read := r.Metadata.Resource(r.storage).Namespace(object.Namespace), object
+	err = r.try(ctx, "writing "+cache.MetaObjectToName(object).String(), func() (err error) {
+		if read == nil {
+			if read, err = client.Get(ctx, object.Name, metav1.GetOptions{}); err != nil {
+				return err //nolint:wrapcheck // try does
+			}
+		}
+		kind, patch := types.MergePatchType, []byte("{}")
+		if kept := r.clean(read.ManagedFields); kept != nil {
+			kind = types.JSONPatchType
+			patch, err = json.Marshal([]map[string]any{
+				{"op": "replace", "path": "/metadata/managedFields", "value": kept},
+				{"op": "replace", "path": "/metadata/resourceVersion", "value": read.ResourceVersion},
+			})
+		}
+		if err != nil || kind == types.MergePatchType && !r.moves {
+			return err //nolint:wrapcheck // try does
+		}
+		read = nil
+		_, err = client.Patch(ctx, object.Name, kind, patch, metav1.PatchOptions{})
+		wrote = err == nil
+		return err //nolint:wrapcheck // try does
+	})
+	return wrote, err
+}
+
+// prune sets status.storedVersions to the storage version, unless the spec of the CRD has changed since it was read. The patch carries the
+// resourceVersion, so that this is still so when it arrives.
+func (r *run) prune(ctx context.Context) error {
+	client := r.CRDs.ApiextensionsV1().CustomResourceDefinitions()
+	return r.try(ctx, "writing status.storedVersions", func() error {
+		live, err := client.Get(ctx, r.crd.Name, metav1.GetOptions{})
+		if err != nil {
+			return err //nolint:wrapcheck // try does
+		}
+		if live.UID != r.crd.UID || live.Generation != r.crd.Generation {
+			return errChanged
+		}
+		patch := fmt.Appendf(nil, `{"metadata": {"resourceVersion": %q}, "status": {"storedVersions": [%q]}}`, live.ResourceVersion, r.storage.Version)
+		_, err = client.Patch(ctx, r.crd.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+		return err //nolint:wrapcheck // try does
+	})
+}
+
+// try repeats a request while that can help. Package retry would report success for one that is canceled.
+func (m *Migrator) try(ctx context.Context, what string, request func() error) error {
+	var last error
+	ended := wait.ExponentialBackoffWithContext(ctx, m.Backoff, func(context.Context) (done bool, err error) {
+		last = request()
+		return last == nil || !transient(last), nil
+	})
+	if last != nil {
+		return fmt.Errorf("%s: %w", what, last)
+	}
+	return ended //nolint:wrapcheck // nil, or the end of ctx
+}
+
+// transient reports whether the same request may succeed later: the object was changed concurrently, the server is busy, fails or cannot be reached, or
+// a webhook that it calls fails, which is an error 500.
+func transient(err error) bool {
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
+		code := status.Status().Code
+		return code == http.StatusConflict || code == http.StatusTooManyRequests || code >= http.StatusInternalServerError
+	}
+	return !errors.Is(err, errChanged) && !errors.Is(err, context.Canceled)
 }

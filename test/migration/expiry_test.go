@@ -85,13 +85,13 @@ func TestMigrate_ContinueTokensExpire_RunFinishes(t *testing.T) {
 	expired := 0
 	config := rest.CopyConfig(k.env.Config)
 	config.Wrap(expireEachPage(t, pageSize, &expired))
-	m, _ := k.migratorAs(t, config, nil)
-	summary, err := m.Migrate(t.Context(), k.resource, nil)
+	m := k.migratorAs(config, nil)
+	written, err := m.Migrate(t.Context(), k.resource.String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := n / pageSize; summary.Moved != n || expired != want {
-		t.Errorf("the summary is %+v after %d expired tokens, want %d moved after %d", summary, expired, n, want)
+	if want := n / pageSize; written != n || expired != want {
+		t.Errorf("%d objects were written after %d expired tokens, want %d after %d", written, expired, n, want)
 	}
 	k.expectStored(t, n)
 }

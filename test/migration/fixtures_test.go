@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest/observer"
 	batchv1 "k8s.io/api/batch/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -168,27 +166,21 @@ func (k *kind) storedAt(t *testing.T) map[string]int {
 	return k.env.StoredAt(t, k.resource)
 }
 
-// migrator is one that logs where the test can see, and whose requests can be disturbed by the test before they go out.
-func (k *kind) migrator(t *testing.T, disturb disturb) (*migration.Migrator, *observer.ObservedLogs) {
-	t.Helper()
-	return k.migratorAs(t, k.env.Config, disturb)
+// migrator is one whose requests can be disturbed by the test before they go out.
+func (k *kind) migrator(disturb disturb) *migration.Migrator {
+	return k.migratorAs(k.env.Config, disturb)
 }
 
 // migratorAs is migrator with the permissions of a config.
-func (k *kind) migratorAs(t *testing.T, as *rest.Config, disturb disturb) (*migration.Migrator, *observer.ObservedLogs) {
-	t.Helper()
+func (k *kind) migratorAs(as *rest.Config, disturb disturb) *migration.Migrator {
 	config := rest.CopyConfig(as)
 	config.UserAgent = k.userAgent()
 	if disturb != nil {
 		config.Wrap(disturb.wrap)
 	}
-	core, logs := observer.New(zap.InfoLevel)
-	m, err := migration.NewForConfig(config, zap.New(core).Sugar())
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.Backoff, m.Every = soon, 20
-	return m, logs
+	m := migration.NewForConfig(config)
+	m.Backoff = soon
+	return m
 }
 
 func (k *kind) userAgent() string { return "migration of " + k.resource.String() }

@@ -140,13 +140,14 @@ metadata: {name: it}
 spec: {serviceName: target}
 `)
 	fixtures.StoreAt(t, env, "v1")
+	k.change(t, notServing("v1alpha1"))
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, _ := k.migratorAs(t, config, before(http.MethodPatch, "/it", func() { env.Patch(t, k.ref("it"), `{"metadata": {"labels": {"a": "b"}}}`) }))
+	m := k.migratorAs(config, before(http.MethodPatch, "/it", func() { env.Patch(t, k.ref("it"), `{"metadata": {"labels": {"a": "b"}}}`) }))
 	mark := env.Mark(t)
-	if _, err := m.Migrate(t.Context(), k.resource, []string{"v1alpha1"}); err != nil {
+	if _, err := m.Migrate(t.Context(), k.resource.String()); err != nil {
 		t.Fatal(err)
 	}
 	k.expectMigrated(t, 1)
