@@ -199,7 +199,8 @@ func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (contex
 		serve() // The main serves no other probes, and is alive while it waits for the API server.
 	}
 	if !p.off[configmaps] {
-		if err := checkConfigMaps(ctx); err != nil {
+		var err error
+		if ctx, err = withConfigMaps(ctx); err != nil {
 			log.Fatal(err)
 		}
 	}

@@ -7,6 +7,7 @@ package hardening
 
 import (
 	"context"
+	"reflect"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -41,8 +42,19 @@ func once() injection.InformerInjector {
 	}
 }
 
+// isolate gives the test its own copy of injection.Default, so that its injectors are not those of later tests.
+func isolate(t *testing.T) {
+	t.Helper()
+	original := injection.Default
+	isolated := reflect.New(reflect.TypeOf(original).Elem())
+	isolated.Elem().Set(reflect.ValueOf(original).Elem())
+	injection.Default = isolated.Interface().(injection.Interface)
+	t.Cleanup(func() { injection.Default = original })
+}
+
 func setup(t *testing.T, off ...concern) (context.Context, []controller.Informer, *process) {
 	t.Helper()
+	isolate(t)
 	p, _ := newProcess(t, append(off, probes)...)
 	ctx := filteredfactory.WithSelectors(t.Context(), "a=b", "c=d")
 	ctx, informers := (&injector{Interface: injection.Default, process: p}).SetupInformers(ctx, &rest.Config{Host: "http://127.0.0.1:1"})
@@ -50,6 +62,7 @@ func setup(t *testing.T, off ...concern) (context.Context, []controller.Informer
 }
 
 func TestInformers_EachKind_IsWrappedAndThereIsNoOther(t *testing.T) {
+	isolate(t)
 	injection.Default.RegisterInformer(metricsInjector)
 	upstream := filteredfactory.WithSelectors(t.Context(), "a=b", "c=d")
 	_, want := injection.Default.SetupInformers(upstream, &rest.Config{Host: "http://127.0.0.1:1"})
