@@ -38,7 +38,7 @@ type Result struct {
 	guards duck.JSONPatch
 }
 
-// Patch returns Changes after tests that the object is the one that was read, and that its spec, labels and mark are unchanged. It is
+// Patch returns Changes after a test that the object is the one that was read, in that version. It is
 // for writing to an object that may have changed concurrently; the API server then rejects the patch with 422 (Invalid). It
 // is empty if there is nothing to change.
 func (r Result) Patch() duck.JSONPatch { return slices.Concat(r.guards, r.Changes) }
@@ -72,8 +72,10 @@ func (b *Bindings) Apply(object Object, included bool, name string) Result {
 		d.change(&e)
 	}
 	if len(d.Changes) > 0 || !equality.Semantic.DeepEqual(d.before, d.after) {
-		changes, guards := patchMark(object, d.after)
-		d.Changes, d.guards = append(d.Changes, changes...), slices.Concat(identity(object), guards, d.guards)
+		d.Changes = append(d.Changes, patchMark(object, d.after))
+		if version := object.GetResourceVersion(); version != "" {
+			d.guards = duck.JSONPatch{jsonpatch.NewOperation("test", "/metadata/resourceVersion", version)}
+		}
 	}
 	return d.Result
 }
@@ -111,83 +113,51 @@ func (d *decision) change(e *Environment) {
 			d.take(v.Name, holder+" has its own variable "+v.Name)
 		}
 	}
-	var replaced, removed duck.JSONPatch
-	for i := range e.Variables {
-		v, path := &e.Variables[i], e.path+"/"+strconv.Itoa(i)
+	var changes duck.JSONPatch
+	left := len(e.Variables)
+	// From the end, so that no index moves before it is used.
+	for i, v := range slices.Backward(e.Variables) {
+		path := e.path + "/" + strconv.Itoa(i)
 		c := d.claims[v.Name]
 		wanted := c.wanted(d.name)
-		switch writer, ours := d.before.writer(e.Container, v); {
+		switch writer, ours := d.before.writer(e.Container, &v); {
 		case !ours || wanted == nil && c != nil && c.leader != nil:
 		case c.keeps(writer, d.names.Has(writer)):
 			if placed.Insert(v.Name); wanted != nil && wanted.value != v.Value {
 				d.take(v.Name, fmt.Sprintf("variable %s is that of AddressBinding %s, which is older and whose address is unknown", v.Name, writer))
 			}
 		case wanted == nil || own.Has(v.Name) || placed.Has(v.Name):
-			removed = append(removed, jsonpatch.NewOperation("remove", path, nil))
+			changes = append(changes, jsonpatch.NewOperation("remove", path, nil))
+			left--
 		default:
 			placed.Insert(v.Name)
 			if v.Value != wanted.value {
-				replaced = append(replaced, jsonpatch.NewOperation("replace", path+"/value", wanted.value))
+				changes = append(changes, jsonpatch.NewOperation("replace", path+"/value", wanted.value))
 				d.after.add(e.Container, v.Name, wanted.value, wanted.binding)
 			}
 		}
 	}
-	var added []corev1.EnvVar
 	for _, name := range slices.Sorted(maps.Keys(d.claims)) {
-		if wanted := d.claims[name].wanted(d.name); wanted != nil && !own.Has(name) && !placed.Has(name) {
-			added = append(added, corev1.EnvVar{Name: name, Value: wanted.value})
-			d.after.add(e.Container, name, wanted.value, wanted.binding)
+		wanted := d.claims[name].wanted(d.name)
+		if wanted == nil || own.Has(name) || placed.Has(name) {
+			continue
 		}
-	}
-	d.patch(e, replaced, removed, added)
-}
-
-// patch also adds tests of the state that the changes rely on, in addition to the identity of the object.
-func (d *decision) patch(e *Environment, replaced, removed duck.JSONPatch, added []corev1.EnvVar) {
-	emptied := len(removed) == len(e.Variables) && len(added) == 0
-	switch {
-	case len(replaced)+len(removed)+len(added) == 0:
-		return
-	case len(e.Variables) == 0 && e.holder != "" && !e.held:
-		d.guards = append(d.guards, jsonpatch.NewOperation("test", e.holder, null))
-		d.Changes = append(d.Changes, jsonpatch.NewOperation("add", e.holder, map[string]any{"env": added}))
-	case len(e.Variables) == 0:
-		d.Changes = append(d.Changes, jsonpatch.NewOperation("add", e.path, added))
-	case emptied && e.holder != "":
-		// Other fields that it may have are not ours to remove.
-		d.guards = append(d.guards, jsonpatch.NewOperation("test", e.holder, map[string]any{"env": e.Variables}))
-		d.Changes = append(d.Changes, jsonpatch.NewOperation("remove", e.holder, nil))
-	case emptied:
-		d.Changes = append(d.Changes, jsonpatch.NewOperation("remove", e.path, nil))
-	default:
-		// From the end, so that no index moves before it is used.
-		slices.Reverse(removed)
-		d.Changes = slices.Concat(d.Changes, replaced, removed)
-		for _, v := range added {
-			d.Changes = append(d.Changes, jsonpatch.NewOperation("add", e.path+"/-", v))
+		added := corev1.EnvVar{Name: name, Value: wanted.value}
+		switch {
+		case len(e.Variables) > 0 || left > 0:
+			changes = append(changes, jsonpatch.NewOperation("add", e.path+"/-", added))
+		case e.holder != "":
+			changes = append(changes, jsonpatch.NewOperation("add", e.holder, map[string]any{"env": []corev1.EnvVar{added}}))
+		default:
+			changes = append(changes, jsonpatch.NewOperation("add", e.path, []corev1.EnvVar{added}))
 		}
+		d.after.add(e.Container, name, wanted.value, wanted.binding)
+		left++
 	}
-	if e.Container != "" {
-		d.guards = append(d.guards, jsonpatch.NewOperation("test", e.name, e.Container))
+	if left == 0 && len(changes) > 0 {
+		changes = duck.JSONPatch{jsonpatch.NewOperation("remove", e.path, nil)}
 	}
-}
-
-// null is the value of a field that is absent, or null.
-var null = json.RawMessage("null")
-
-// identity returns tests that an object and its spec are those that were read, and that its labels, by which objects are chosen and opt
-// out, are unchanged. Its status may have changed: a test of the resourceVersion would conflict with every status update of a rollout.
-func identity(object Object) duck.JSONPatch {
-	var tests duck.JSONPatch
-	if uid := object.GetUID(); uid != "" {
-		tests = append(tests, jsonpatch.NewOperation("test", "/metadata/uid", uid))
-	}
-	if generation := object.GetGeneration(); generation != 0 {
-		tests = append(tests, jsonpatch.NewOperation("test", "/metadata/generation", generation))
-	} else if version := object.GetResourceVersion(); version != "" {
-		tests = append(tests, jsonpatch.NewOperation("test", "/metadata/resourceVersion", version))
-	}
-	return append(tests, jsonpatch.NewOperation("test", "/metadata/labels", object.GetLabels())) // null if nil
+	d.Changes = append(d.Changes, changes...)
 }
 
 const (
@@ -250,23 +220,17 @@ func hashOf(value string) string {
 	return hex.EncodeToString(sum[:hashBytes])
 }
 
-// patchMark returns the operations that give an object a mark, and the tests that it has the one that was read.
-func patchMark(object metav1.Object, m mark) (changes, guards duck.JSONPatch) {
+// patchMark returns the operation that gives an object a mark.
+func patchMark(object metav1.Object, m mark) jsonpatch.Operation {
 	const annotations = "/metadata/annotations"
 	path := annotations + "/" + strings.ReplaceAll(samples.BoundVariablesAnnotationKey, "/", "~1")
-	present, isMarked := object.GetAnnotations()[samples.BoundVariablesAnnotationKey]
 	encoded, _ := json.Marshal(m) //nolint:errchkjson // maps of strings can be encoded
 	switch {
-	case isMarked:
-		guards = duck.JSONPatch{jsonpatch.NewOperation("test", path, present)}
 	case object.GetAnnotations() == nil:
-		value := map[string]string{samples.BoundVariablesAnnotationKey: string(encoded)}
-		return duck.JSONPatch{jsonpatch.NewOperation("add", annotations, value)}, duck.JSONPatch{jsonpatch.NewOperation("test", annotations, null)}
+		return jsonpatch.NewOperation("add", annotations, map[string]string{samples.BoundVariablesAnnotationKey: string(encoded)})
+	case len(m) == 0:
+		return jsonpatch.NewOperation("remove", path, nil)
 	default:
-		guards = duck.JSONPatch{jsonpatch.NewOperation("test", path, null)}
+		return jsonpatch.NewOperation("add", path, string(encoded))
 	}
-	if len(m) == 0 {
-		return duck.JSONPatch{jsonpatch.NewOperation("remove", path, nil)}, guards
-	}
-	return duck.JSONPatch{jsonpatch.NewOperation("add", path, string(encoded))}, guards
 }

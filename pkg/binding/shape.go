@@ -11,8 +11,10 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/apis"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
@@ -78,6 +80,20 @@ func ShapeOf(kind schema.GroupKind, crdLabels map[string]string) Shape {
 	return PodTemplate
 }
 
+// WithoutSchemas returns a transformation of CRDs for caches: memory must not depend on the schemas of other operators. Those of groups that are ours
+// stay as they are, because the conversion webhook updates them as they are in the cache.
+func WithoutSchemas(isOurs func(group string) bool) cache.TransformFunc {
+	return func(obj any) (any, error) {
+		if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok && !isOurs(crd.Spec.Group) {
+			crd.ManagedFields, crd.Annotations = nil, nil
+			for i := range crd.Spec.Versions {
+				crd.Spec.Versions[i].Schema = nil
+			}
+		}
+		return obj, nil
+	}
+}
+
 // New returns an empty object of the duck type, to read another into.
 func (s Shape) New() Object {
 	switch s {
@@ -132,12 +148,8 @@ type Environment struct {
 	// Variables in their order. They must not be changed.
 	Variables []corev1.EnvVar
 
-	// path is the JSON pointer of the list, and name that of the container's name, empty if there is no container.
-	path, name string
-	// holder is the path of the object that contains only the list, so that both are added and removed together, and held reports whether it exists.
-	// It is empty if there is no such thing.
-	holder string
-	held   bool
+	// path is the JSON pointer of the list, and holder that of the object that contains the list if that is missing, too.
+	path, holder string
 }
 
 // Has reports whether a variable has that value, rather than a reference to one.
@@ -157,11 +169,12 @@ func Environments(object Object) []Environment {
 		return ofTemplate("/spec/jobTemplate/spec/template/spec", &object.Spec.JobTemplate.Spec.Template.Spec)
 	case *v1alpha1.ConfigurableType:
 		const holder = "/spec/configurable"
-		environment := Environment{path: holder + "/env", holder: holder, held: object.Spec.Configurable != nil}
-		if environment.held {
-			for _, v := range object.Spec.Configurable.Env {
-				environment.Variables = append(environment.Variables, corev1.EnvVar{Name: v.Name, Value: v.Value})
-			}
+		if object.Spec.Configurable == nil {
+			return []Environment{{path: holder + "/env", holder: holder}}
+		}
+		environment := Environment{path: holder + "/env"}
+		for _, v := range object.Spec.Configurable.Env {
+			environment.Variables = append(environment.Variables, corev1.EnvVar{Name: v.Name, Value: v.Value})
 		}
 		return []Environment{environment}
 	default: // a mistake of the program: objects are made by Shape.New
@@ -172,9 +185,8 @@ func Environments(object Object) []Environment {
 func ofTemplate(path string, spec *corev1.PodSpec) (environments []Environment) {
 	add := func(field string, containers []corev1.Container) {
 		for i := range containers {
-			container := fmt.Sprintf("%s/%s/%d", path, field, i)
 			environments = append(environments,
-				Environment{Container: containers[i].Name, Variables: containers[i].Env, path: container + "/env", name: container + "/name"})
+				Environment{Container: containers[i].Name, Variables: containers[i].Env, path: fmt.Sprintf("%s/%s/%d/env", path, field, i)})
 		}
 	}
 	add("initContainers", spec.InitContainers)

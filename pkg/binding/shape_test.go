@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 )
@@ -124,6 +126,23 @@ func TestFinished_Job_ReportsCompletion(t *testing.T) {
 	}
 	if Finished(read(t, PodTemplate, `{"status":{"conditions":[{"type":"Complete","status":"True"}]}}`)) {
 		t.Error("an object that is no Job is finished")
+	}
+}
+
+// The conversion webhook would write one of ours without its schema.
+func TestWithoutSchemas_OfOthers_LoseThem(t *testing.T) {
+	transform := WithoutSchemas(func(group string) bool { return group == "ours.example.com" })
+	for group, keeps := range map[string]bool{"ours.example.com": true, "others.example.com": false} {
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		crd.Spec.Group, crd.Labels, crd.ManagedFields = group, map[string]string{"a": "b"}, []metav1.ManagedFieldsEntry{{Manager: "m"}}
+		crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Served: true, Schema: &apiextensionsv1.CustomResourceValidation{}}}
+		_, err := transform(crd)
+		if err != nil || (crd.Spec.Versions[0].Schema != nil) != keeps || (crd.ManagedFields != nil) != keeps || crd.Labels["a"] != "b" || !crd.Spec.Versions[0].Served {
+			t.Errorf("the CRD is %+v, the error %v", crd, err)
+		}
+	}
+	if pod, err := transform("no CRD"); err != nil || pod != "no CRD" {
+		t.Errorf("another object becomes %v, %v", pod, err)
 	}
 }
 

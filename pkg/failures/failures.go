@@ -24,7 +24,8 @@ import (
 )
 
 const (
-	// RetryDelay is the time after which an object is reconciled again whose request failed, unless a back-off of the process decides.
+	// RetryDelay is the time after which an object is reconciled again whose request failed, unless a back-off of the process decides, and after which
+	// a kind is listed again that the operator was not authorized to read.
 	RetryDelay = 10 * time.Second
 	// steadyFor is the time for which a message is kept, so that a condition does not show an outdated one indefinitely.
 	steadyFor = 5 * time.Minute

@@ -12,7 +12,6 @@ import (
 	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -80,7 +79,7 @@ func NewBindingController(ctx context.Context, _ configmap.Watcher) *controller.
 	const name = "BindingWebhook"
 	impl := controller.NewContext(ctx, b, controller.ControllerOptions{WorkQueueName: name, Logger: logger.Named(name)})
 
-	if err := crds.Informer().SetTransform(trim); err != nil {
+	if err := crds.Informer().SetTransform(binding.WithoutSchemas(served.IsGroupRegistered)); err != nil {
 		logger.Fatalw("Setting the transform of CRDs failed", "error", err)
 	}
 	// The rules are those of all bindings together.
@@ -93,20 +92,6 @@ func NewBindingController(ctx context.Context, _ configmap.Watcher) *controller.
 		FilterFunc: controller.FilterWithNameAndNamespace(system.Namespace(), b.secretName), Handler: enqueue,
 	})
 	return impl
-}
-
-// trim removes from CRDs of others what the webhook does not read, so that memory does not depend on their schemas. The conversion controller updates
-// the CRDs of our kinds as they are in the cache.
-func trim(object any) (any, error) {
-	crd, ok := object.(*apiextensionsv1.CustomResourceDefinition)
-	if !ok || served.IsGroupRegistered(crd.Spec.Group) {
-		return object, nil
-	}
-	trimmed := &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: crd.Name, UID: crd.UID, ResourceVersion: crd.ResourceVersion, Labels: crd.Labels},
-	}
-	trimmed.Spec.Conversion = crd.Spec.Conversion
-	return trimmed, nil
 }
 
 // Path implements webhook.AdmissionController.

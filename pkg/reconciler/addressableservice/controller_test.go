@@ -68,14 +68,15 @@ func (r *running) configure(domain string) {
 	r.watcher.OnChange(cm)
 }
 
-// becomes waits until an object has a URL, or none, and is Ready accordingly.
+// becomes waits until an object has a URL, or none, and is Ready accordingly. The status has to be of its generation, because the fake client writes
+// the spec along with a status.
 func (r *running) becomes(t *testing.T, name, url string) {
 	t.Helper()
 	var last *v1.AddressableService
 	err := wait.PollUntilContextTimeout(r.ctx, time.Millisecond, wait.ForeverTestTimeout, true, func(ctx context.Context) (bool, error) {
 		var err error
 		last, err = fakesamplesclient.Get(ctx).SamplesV1().AddressableServices(ns).Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
+		if err != nil || last.Status.ObservedGeneration != last.Generation {
 			return false, err
 		}
 		ready := last.Status.GetCondition(v1.AddressableServiceConditionReady)
@@ -224,7 +225,7 @@ func TestController_TargetOfACustomKindChanges_Reconciles(t *testing.T) {
 	r.becomes(t, "a", "http://other.example.com")
 }
 
-func TestHops_LinkChangesItsReference_EveryObjectBehindFollows(t *testing.T) {
+func TestChain_LinkChangesItsReference_EveryObjectBehindFollows(t *testing.T) {
 	r := run(t)
 	if _, err := fakekubeclient.Get(r.ctx).CoreV1().Services(ns).Create(r.ctx, service(ns, "target"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -246,7 +247,7 @@ func TestHops_LinkChangesItsReference_EveryObjectBehindFollows(t *testing.T) {
 		}
 	}
 	check(maxHops)
-	// The address of the link stays the same, and only its distance changes.
+	// The address of the link stays the same.
 	r.change(t, name(20), withRef("v1", "Service", "", "target"))
 	check(length)
 	r.change(t, name(20), refTo(name(19)))

@@ -24,6 +24,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/failures"
 	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
@@ -86,7 +87,7 @@ func TestTarget_LookupFails_AddressAndAliasAreKept(t *testing.T) {
 			for i := range table {
 				table[i].WantErr, table[i].PostConditions = true, withError(tc.err.Error())
 				if apierrors.IsForbidden(tc.err) {
-					table[i].PostConditions = withRecheck(recheckForbidden)
+					table[i].PostConditions = withRecheck(failures.RetryDelay)
 				}
 			}
 			runTable(t, table)

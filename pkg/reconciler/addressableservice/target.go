@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -24,9 +23,6 @@ import (
 
 // maxHops bounds how many AddressableServices a chain of references may lead through: each reconciliation walks the chain.
 const maxHops = 32
-
-// recheckForbidden is the time after which the operator lists a kind again that it was not authorized to read.
-const recheckForbidden = 30 * time.Second
 
 // resolve follows the reference to the addresses that it leads to.
 func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]duckv1.Addressable, *failures.Failure) {
@@ -120,7 +116,7 @@ func (r *Reconciler) findAddressable(ctx context.Context, as *v1.AddressableServ
 			"the cluster does not serve kind %s at %s", kind.Kind, kind.GroupVersion())}
 	case apierrors.IsForbidden(err):
 		// No error of the operator: any user can name a kind. Nothing reports that the permission is granted.
-		return target{}, &failures.Failure{Reason: v1.ReasonTargetForbidden, Recheck: recheckForbidden, Message: fmt.Sprintf(
+		return target{}, &failures.Failure{Reason: v1.ReasonTargetForbidden, Recheck: failures.RetryDelay, Message: fmt.Sprintf(
 			"%v; grant get, list and watch in a ClusterRole labeled duck.knative.dev/addressable=true", err)}
 	case err != nil:
 		return target{}, failures.Failed(v1.ReasonTargetUnavailable, fmt.Errorf("failed to list or watch %s: %w", resource.GroupResource(), err))

@@ -36,7 +36,7 @@ import (
 func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	bindings, services, namespaces := addressbindinginformer.Get(ctx), addressableserviceinformer.Get(ctx), namespaceinformer.Get(ctx)
 	crds, webhooks := crdinformer.Get(ctx), mutatinginformer.Get(ctx)
-	if err := crds.Informer().SetTransform(withoutSchemas); err != nil {
+	if err := crds.Informer().SetTransform(binding.WithoutSchemas(func(string) bool { return false })); err != nil {
 		logging.FromContext(ctx).Warnw("The schemas of CRDs stay in memory", "error", err)
 	}
 

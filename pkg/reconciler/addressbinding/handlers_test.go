@@ -9,8 +9,6 @@ import (
 	"slices"
 	"testing"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/cache"
 
@@ -99,15 +97,5 @@ func TestHandlers_BindingChanges_ContendersAreEnqueued(t *testing.T) {
 		if got = slices.Compact(got); !slices.Equal(got, test.want) {
 			t.Errorf("%s: enqueued are %v, want %v", name, got, test.want)
 		}
-	}
-}
-
-func TestWithoutSchemas_KeepsWhatBindingsRead(t *testing.T) {
-	crd := reconcilertest.DuckCRD(func(crd *apiextensionsv1.CustomResourceDefinition) {
-		crd.Labels, crd.ManagedFields = map[string]string{"a": "b"}, []metav1.ManagedFieldsEntry{{Manager: "m"}}
-		crd.Spec.Versions[0].Schema = &apiextensionsv1.CustomResourceValidation{}
-	})
-	if _, err := withoutSchemas(crd); err != nil || crd.Spec.Versions[0].Schema != nil || crd.ManagedFields != nil || crd.Labels["a"] != "b" || !crd.Spec.Versions[0].Served {
-		t.Errorf("the CRD is %+v, the error %v", crd, err)
 	}
 }

@@ -275,14 +275,3 @@ func readSubject(obj any) []any {
 		binding.Controlled(o), binding.Finished(o),
 	}
 }
-
-// withoutSchemas implements cache.TransformFunc: memory must not depend on the schemas of other operators.
-func withoutSchemas(obj any) (any, error) {
-	if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
-		crd.ManagedFields, crd.Annotations = nil, nil
-		for i := range crd.Spec.Versions {
-			crd.Spec.Versions[i].Schema = nil
-		}
-	}
-	return obj, nil
-}
