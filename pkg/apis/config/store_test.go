@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"knative.dev/pkg/configmap"
 )
 
@@ -52,38 +50,6 @@ func TestStore_InvalidConfigMap_KeepsTheLastValid(t *testing.T) {
 	}
 	if len(logger.errors) != 1 || len(logger.fatals) != 0 {
 		t.Errorf("the log says %q and %q, want one error", logger.errors, logger.fatals)
-	}
-}
-
-func TestStore_UnchangedConfigMap_IsNoChange(t *testing.T) {
-	logger, stored := &countingLogger{}, 0
-	store := NewStore(logger, func(string, any) { stored++ })
-	watcher := &configmap.ManualWatcher{Namespace: "knative-samples"}
-	store.WatchConfigs(watcher)
-
-	empty := configMap()
-	empty.Data = nil
-	for _, change := range []struct {
-		cm             *corev1.ConfigMap
-		stored, errors int
-	}{
-		{empty, 1, 0},
-		{empty, 1, 0},
-		{configMap(domainKey, "good.example.com"), 2, 0},
-		{configMap(domainKey, "good.example.com"), 2, 0},
-		{configMap(domainKey, "bad example"), 2, 1},
-		{configMap(domainKey, "bad example"), 2, 1},
-		{configMap(domainKey, "bad too"), 2, 2},
-		{configMap(domainKey, "good.example.com"), 3, 2},
-	} {
-		relabeled := change.cm.DeepCopy()
-		relabeled.Labels = map[string]string{"touched": "true"}
-		for _, cm := range []*corev1.ConfigMap{change.cm, relabeled} {
-			watcher.OnChange(cm)
-			if stored != change.stored || len(logger.errors) != change.errors {
-				t.Errorf("after %v: taken over %d times with %d errors, want %d and %d", cm.Data, stored, len(logger.errors), change.stored, change.errors)
-			}
-		}
 	}
 }
 

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package addressableservice
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -26,7 +27,7 @@ const maxHops = 32
 
 // resolve follows the reference to the addresses that it leads to.
 func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]duckv1.Addressable, *failures.Failure) {
-	cfg, namespace := config.FromContextOrDefaults(ctx), as.Spec.Ref.NamespaceOr(as.Namespace)
+	cfg, namespace := config.FromContextOrDefaults(ctx), cmp.Or(as.Spec.Ref.Namespace, as.Namespace)
 	switch {
 	case namespace != as.Namespace && !cfg.AllowCrossNamespaceReferences:
 		return nil, failures.Newf(v1.ReasonCrossNamespaceDenied,
@@ -76,11 +77,11 @@ func (r *Reconciler) find(ctx context.Context, as *v1.AddressableService, namesp
 // indefinitely, even after the original address was removed.
 func (r *Reconciler) checkChain(as *v1.AddressableService) *failures.Failure {
 	chain := []string{keyOf(as)}
-	for current := as; current.Spec.Ref.GroupKind() == addressableServiceKind.GroupKind(); {
+	for current := as; current.Spec.Ref.GroupVersionKind().GroupKind() == addressableServiceKind.GroupKind(); {
 		if len(chain) > maxHops {
 			return failures.Newf(v1.ReasonReferenceCycle, "the references lead through more than %d AddressableServices", maxHops)
 		}
-		namespace, name := current.Spec.Ref.NamespaceOr(current.Namespace), current.Spec.Ref.Name
+		namespace, name := cmp.Or(current.Spec.Ref.Namespace, current.Namespace), current.Spec.Ref.Name
 		chain = append(chain, namespace+"/"+name)
 		if slices.Index(chain, namespace+"/"+name) < len(chain)-1 {
 			return failures.Newf(v1.ReasonReferenceCycle, "the references form a cycle: %s", strings.Join(chain, " -> "))

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package v1
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -70,15 +71,12 @@ func classError(message, details string) *apis.FieldError {
 
 func (as *AddressableService) validateTarget() *apis.FieldError {
 	ref := as.Spec.Ref
-	if ref.GroupKind() != samples.Kind("AddressableService") {
+	if ref.GroupVersionKind().GroupKind() != samples.Kind("AddressableService") || cmp.Or(ref.Namespace, as.Namespace) != as.Namespace || ref.Name != as.Name {
 		return nil
 	}
-	if ref.NamespaceOr(as.Namespace) == as.Namespace && ref.Name == as.Name {
-		return &apis.FieldError{
-			Message: "an AddressableService cannot refer to itself",
-			Paths:   []string{"name"},
-			Details: "Refer to a Service or to another Addressable.",
-		}
+	return &apis.FieldError{
+		Message: "an AddressableService cannot refer to itself",
+		Paths:   []string{"name"},
+		Details: "Refer to a Service or to another Addressable.",
 	}
-	return nil
 }

@@ -19,26 +19,14 @@ func TestTargetReference_GroupVersionKind_IsParsed(t *testing.T) {
 		"core":     {"v1", schema.GroupVersionKind{Version: "v1", Kind: "K"}},
 		"group":    {"example.com/v1", schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "K"}},
 		"nothing":  {"", schema.GroupVersionKind{Kind: "K"}},
-		"unparsed": {"a/b/c", schema.GroupVersionKind{Version: "a/b/c", Kind: "K"}},
+		"unparsed": {"a/b/c", schema.GroupVersionKind{Kind: "K"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ref := TargetReference{APIVersion: tc.apiVersion, Kind: "K"}
 			if got := ref.GroupVersionKind(); got != tc.want {
 				t.Errorf("GroupVersionKind() = %#v, want %#v", got, tc.want)
 			}
-			if got := ref.GroupKind(); got != tc.want.GroupKind() {
-				t.Errorf("GroupKind() = %#v, want %#v", got, tc.want.GroupKind())
-			}
 		})
-	}
-}
-
-func TestTargetReference_NamespaceOr_ReturnsTheNamespaceOrTheDefault(t *testing.T) {
-	if got := (TargetReference{}).NamespaceOr("own"); got != "own" {
-		t.Errorf("a reference without namespace leads to %q, want the own one", got)
-	}
-	if got := (TargetReference{Namespace: "other"}).NamespaceOr("own"); got != "other" {
-		t.Errorf("a reference to namespace other leads to %q", got)
 	}
 }
 
