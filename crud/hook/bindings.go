@@ -140,14 +140,14 @@ func (b *Bindings) complete() error {
 	names := sets.New[string]()
 	for i := range b.Kubernetes {
 		k := &b.Kubernetes[i]
-		k.complete("kubernetes")
-		errs = append(errs, in(fmt.Sprintf("kubernetes[%d]", i), k.check()))
-		if names.Has(k.Name) {
+		if k.complete("kubernetes"); names.Has(k.Name) {
 			errs = append(errs, fmt.Errorf("kubernetes[%d].name: another binding has the name %s: set a different one", i, k.Name))
 		}
 		names.Insert(k.Name)
 	}
-	checkIncluded := func(path string, included []string) {
+	check := func(kind string, i int, included []string, err error) {
+		path := fmt.Sprintf("%s[%d]", kind, i)
+		errs = append(errs, in(path, err))
 		for _, from := range included {
 			if !names.Has(from) {
 				advice := closest.Advice(from, sets.List(names))
@@ -155,26 +155,24 @@ func (b *Bindings) complete() error {
 			}
 		}
 	}
+	for i := range b.Kubernetes {
+		check("kubernetes", i, b.Kubernetes[i].IncludeSnapshotsFrom, b.Kubernetes[i].check())
+	}
 	for i := range b.Schedule {
 		s := &b.Schedule[i]
 		s.complete("schedule")
-		if _, err := crontabs.Parse(s.Crontab); err != nil {
-			errs = append(errs, fmt.Errorf("schedule[%d].crontab: %w: use five fields, or six with seconds first", i, err))
+		_, err := crontabs.Parse(s.Crontab)
+		if err != nil {
+			err = fmt.Errorf("crontab: %w: use five fields, or six with seconds first", err)
 		}
-		checkIncluded(fmt.Sprintf("schedule[%d]", i), s.IncludeSnapshotsFrom)
+		check("schedule", i, s.IncludeSnapshotsFrom, err)
 	}
-	for i, k := range b.Kubernetes {
-		checkIncluded(fmt.Sprintf("kubernetes[%d]", i), k.IncludeSnapshotsFrom)
+	for i := range b.Validating {
+		check("kubernetesValidating", i, b.Validating[i].IncludeSnapshotsFrom, b.Validating[i].complete())
 	}
-	checkAdmissions := func(kind string, all []Admission) {
-		for i := range all {
-			path := fmt.Sprintf("%s[%d]", kind, i)
-			errs = append(errs, in(path, all[i].complete()))
-			checkIncluded(path, all[i].IncludeSnapshotsFrom)
-		}
+	for i := range b.Mutating {
+		check("kubernetesMutating", i, b.Mutating[i].IncludeSnapshotsFrom, b.Mutating[i].complete())
 	}
-	checkAdmissions("kubernetesValidating", b.Validating)
-	checkAdmissions("kubernetesMutating", b.Mutating)
 	if b.OnStartup == nil && len(b.Schedule)+len(b.Kubernetes)+len(b.Validating)+len(b.Mutating) == 0 {
 		errs = append(errs, errors.New("there is no binding: use onStartup, schedule, kubernetes, kubernetesValidating or kubernetesMutating"))
 	}

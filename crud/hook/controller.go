@@ -28,7 +28,6 @@ import (
 
 	"github.com/mallard-dev/mallard/confidential"
 	"github.com/mallard-dev/mallard/crud"
-	"github.com/mallard-dev/mallard/crud/operations"
 )
 
 // Options of the hooks of a process. All are optional.
@@ -98,6 +97,9 @@ func (o Options) completed(hooks []*Hook) ([]*Hook, error) {
 		if names[h.name] {
 			errs = append(errs, fmt.Errorf("hook %q: another hook has this name", h.name))
 		}
+		settings := completed.bindings.Settings
+		completed.limit = rate.NewLimiter(rate.Every(settings.ExecutionMinInterval.Duration), max(settings.ExecutionBurst, 1))
+		completed.own = lru.New(ownVersions)
 		hooks[i], names[h.name] = &completed, true
 	}
 	return hooks, errors.Join(errs...)
@@ -113,14 +115,9 @@ type runner struct {
 	custom   *customMetrics
 	measured *instruments
 	impl     *controller.Impl
-	limits   map[*Hook]*rate.Limiter
 
 	mu   sync.Mutex
 	term *term
-	// own are versions of objects that operations of a hook have written, and its deletions, by the hook.
-	own map[*Hook]*lru.Cache
-	// previous is the result of the last operations of a hook.
-	previous map[*Hook]*operations.Report
 }
 
 const ownVersions = 20_000
@@ -129,13 +126,6 @@ func newRunner(ctx context.Context, options Options, hooks []*Hook) (*runner, er
 	r := &runner{
 		options: options, hooks: hooks, ctx: ctx, recorder: newRecorder(ctx, options.FieldManager), custom: newCustomMetrics(ctx),
 		measured: newInstruments(string(options.MetricPrefix)),
-		limits:   map[*Hook]*rate.Limiter{}, own: map[*Hook]*lru.Cache{}, previous: map[*Hook]*operations.Report{},
-	}
-	for _, h := range hooks {
-		r.own[h] = lru.New(ownVersions)
-		if interval := h.bindings.Settings.ExecutionMinInterval.Duration; interval > 0 {
-			r.limits[h] = rate.NewLimiter(rate.Every(interval), max(h.bindings.Settings.ExecutionBurst, 1))
-		}
 	}
 	var err error
 	client := crud.Options{FieldManager: options.FieldManager, ConfidentialKinds: options.ConfidentialKinds}
@@ -210,17 +200,11 @@ func (r *runner) Reconcile(ctx context.Context, key string) error {
 	}
 	q := t.queues[name]
 	due, wait := t.next(q)
-	switch {
-	case due == nil && wait > 0:
-		r.impl.EnqueueKeyAfter(keyOf(q.name), wait)
-		return nil
-	case due == nil:
-		return nil
-	case due.resume != nil:
-		t.resume(ctx, q, due)
-	default:
+	if due != nil {
 		t.run(ctx, q, due)
+		r.impl.EnqueueKey(keyOf(q.name))
+	} else if wait > 0 {
+		r.impl.EnqueueKeyAfter(keyOf(q.name), wait)
 	}
-	r.impl.EnqueueKey(keyOf(q.name))
 	return nil
 }

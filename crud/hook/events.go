@@ -65,28 +65,27 @@ func (r *runner) recordResultf(run *Run, result crud.Result, eventType, reason, 
 }
 
 // recordErrorf records an Event about the object of an operation that failed, if the API server serves its kind.
-func (t *term) recordErrorf(run *Run, h *Hook, failed *crud.Error, eventType, reason, format string, args ...any) {
+func (t *term) recordErrorf(due *task, failed *crud.Error, eventType, reason, format string, args ...any) {
 	if failed.Ref.APIVersion == "" {
 		return
 	}
 	uid := failed.UID
-	for _, m := range t.monitors[h] {
+	for _, m := range t.monitors[due.hook] {
 		if uid == "" {
 			uid = m.uidOf(failed.Ref)
 		}
 	}
-	t.recordf(run, failed.Ref, uid, eventType, reason, format, args...)
+	t.recordf(due.run, failed.Ref, uid, eventType, reason, format, args...)
 }
 
-func (t *term) recordDeletion(run *Run, result crud.Result, isOver bool) {
-	finalizers := ofOthers(result.Finalizers)
-	switch {
-	case isOver:
-		t.recordResultf(run, result, corev1.EventTypeWarning, ReasonDeletionDelayed,
-			"Hook %s does not await the deletion anymore, which the finalizers %s have delayed for %v", run.Hook, finalizers, t.options.Deletions)
-	case finalizers != "":
-		t.recordResultf(run, result, corev1.EventTypeNormal, ReasonDeletionDelayed,
-			"Hook %s has requested the deletion, which the finalizers %s delay", run.Hook, finalizers)
+// recordDeletion records that finalizers delay a deletion, and as a warning that it is not awaited anymore.
+func (t *term) recordDeletion(run *Run, result crud.Result, eventType string) {
+	format := "Hook %s has requested the deletion, which the finalizers %s delay"
+	if eventType == corev1.EventTypeWarning {
+		format = "Hook %s does not await the deletion anymore, which the finalizers %s have delayed for too long"
+	}
+	if finalizers := ofOthers(result.Finalizers); finalizers != "" {
+		t.recordResultf(run, result, eventType, ReasonDeletionDelayed, format, run.Hook, finalizers)
 	}
 }
 

@@ -99,58 +99,37 @@ func (x *executable) call(ctx context.Context, run *Run) (file operations.File, 
 		cmd.Env = append(cmd.Env, variable+"="+filepath.Join(folder, file))
 	}
 	printed := &output{logger: run.Logger, limit: rate.NewLimiter(linesPerSecond, lineBurst)}
-	ended := runGroup(ctx, cmd, printed)
+	ended := runLogged(ctx, cmd, printed)
 	killEscaped(marker(folder))
-	file, err = readOperations(root)
+	file, err = read(root, operationsVariable, "operations", operations.MostBytes, "syntax", operations.Parse)
 	run.held = printed.log
 	if err != nil {
 		run.held = printed.withhold
 	}
-	if ended == nil && err == nil {
-		err = errors.Join(readResponse(root, run), readMetrics(root, run, string(x.options.MetricPrefix)))
+	switch {
+	case ended != nil || err != nil:
+	case run.Contexts[0].Review != nil: // its metrics are ignored: every replica answers reviews, and only one exports metrics
+		run.Response, err = read(root, responseVariable, "response", mostOfResponse, "", decodeResponse)
+	default:
+		run.metrics, err = read(root, metricsVariable, "metrics", mostOfMetrics, "metrics", func(content []byte) ([]metricLine, error) {
+			return parseMetrics(content, string(x.options.MetricPrefix))
+		})
 	}
 	return file, errors.Join(ended, err)
 }
 
-func readOperations(root *os.Root) (operations.File, error) {
-	content, err := readFile(root, operationsVariable, operations.MostBytes)
+// read reads and parses what a hook wrote into the file of a variable. reason is that of the rejection of a mistake.
+func read[T any](root *os.Root, variable, what string, limit int64, reason string, parse func([]byte) (T, error)) (parsed T, err error) {
+	content, err := readFile(root, variable, limit)
 	if err != nil {
-		return operations.File{}, &rejection{fmt.Errorf("reading its operations: %w", err), "file"}
-	}
-	file, err := operations.Parse(content)
-	if err != nil {
-		return file, &rejection{fmt.Errorf("reading its operations: %w", err), "syntax"}
-	}
-	return file, nil
-}
-
-func readResponse(root *os.Root, run *Run) error {
-	if run.Contexts[0].Review == nil {
-		return nil
-	}
-	content, err := readFile(root, responseVariable, mostOfResponse)
-	if err == nil {
-		run.Response, err = decodeResponse(content)
+		reason = "file"
+	} else {
+		parsed, err = parse(content)
 	}
 	if err != nil {
-		return fmt.Errorf("reading its response: %w", err)
+		return parsed, &rejection{fmt.Errorf("reading its %s: %w", what, err), reason}
 	}
-	return nil
-}
-
-// readMetrics reads the metrics of a run, unless it is a review: every replica answers those, and only one exports metrics.
-func readMetrics(root *os.Root, run *Run, prefix string) error {
-	if run.Contexts[0].Review != nil {
-		return nil
-	}
-	content, err := readFile(root, metricsVariable, mostOfMetrics)
-	if err != nil {
-		return &rejection{fmt.Errorf("reading its metrics: %w", err), "file"}
-	}
-	if run.metrics, err = parseMetrics(content, prefix); err != nil {
-		return &rejection{fmt.Errorf("reading its metrics: %w", err), "metrics"}
-	}
-	return nil
+	return parsed, nil
 }
 
 func prepare(root *os.Root, run *Run) error {

@@ -27,17 +27,11 @@ type rejection struct {
 
 func (r *rejection) Unwrap() error { return r.error }
 
-func (t *term) execute(ctx context.Context, run *Run, h *Hook, file operations.File) answer {
+func (t *term) execute(ctx context.Context, due *task, file operations.File) answer {
+	h, run := due.hook, due.run
 	answer := answer{verdict: succeeded, planned: len(file.Operations), cause: &crud.Error{}}
 	var results []crud.Result
-	if answer.err = h.bindings.Settings.check(file.Operations); answer.err == nil {
-		results, answer.err = t.runPlan(ctx, run, h, file)
-	} else {
-		results = make([]crud.Result, len(file.Operations))
-		for i := range results {
-			results[i].Outcome = crud.NotRun
-		}
-	}
+	results, answer.err = t.runPlan(ctx, run, h, file)
 	t.report(run, h, file.Report(results, answer.err))
 	for i, result := range results {
 		if !result.Outcome.Succeeded() {
@@ -73,14 +67,14 @@ func (t *term) execute(ctx context.Context, run *Run, h *Hook, file operations.F
 		answer.lost = requiredVersion(file.Operations, cause)
 	case terminating:
 		if finalizers := ofOthers(answer.cause.Finalizers); finalizers != "" {
-			t.recordErrorf(run, h, answer.cause, corev1.EventTypeNormal, ReasonDeletionDelayed,
+			t.recordErrorf(due, answer.cause, corev1.EventTypeNormal, ReasonDeletionDelayed,
 				"Hook %s waits for the deletion, which the finalizers %s delay", run.Hook, finalizers)
 		}
-		answer.rest = file
-		answer.rest.Results = results
+		file.Results = results
+		answer.rest = &file
 	case failed:
 		if !slices.ContainsFunc(results, func(r crud.Result) bool { return r.Outcome != crud.NotRun }) {
-			t.measured.countRejection(h.name, &rejection{answer.err, rejectionReason(answer.err)})
+			t.measured.countRejection(h.name, answer.err, "preflight")
 		}
 	}
 	return answer
@@ -101,10 +95,10 @@ func (t *term) runPlan(ctx context.Context, run *Run, h *Hook, file operations.F
 	if !file.DryRun {
 		for _, result := range results {
 			if result.Object != nil && slices.Contains([]crud.Outcome{crud.Created, crud.Updated, crud.StatusUpdated, crud.Replaced}, result.Outcome) {
-				t.own[h].Add(versionOf(result.Object), true)
+				h.own.Add(versionOf(result.Object), true)
 			}
 			if result.Deleted != "" {
-				t.own[h].Add(deletionOf(result.Deleted), true)
+				h.own.Add(deletionOf(result.Deleted), true)
 			}
 		}
 	}
@@ -113,6 +107,8 @@ func (t *term) runPlan(ctx context.Context, run *Run, h *Hook, file operations.F
 
 // executeAfterError runs the operations that a hook wants although it failed.
 func (t *term) executeAfterError(ctx context.Context, run *Run, h *Hook, wanted []crud.Operation) {
+	ctx, cancel := t.bounded(ctx, t.options.Timeout)
+	defer cancel()
 	err := h.bindings.Settings.check(wanted)
 	if err == nil {
 		_, err = t.runPlan(ctx, run, h, operations.File{Plan: crud.Plan{Operations: wanted, Continue: true, SkipPreflight: true}})
@@ -148,45 +144,31 @@ func (t *term) report(run *Run, h *Hook, report operations.Report) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.previous[h] = &report
+	h.previous = &report
 }
 
-// verdictOf returns the verdict of a run whose operations failed, and the error that decides it. A failure counts more than a conflict, and
-// that more than a deletion that is waited for.
+// severity orders the verdicts of operations: that a process ends counts more than a failure, that more than a conflict, and that more than a
+// deletion that is waited for.
+var severity = []verdict{"", terminating, conflicted, failed, canceled}
+
+// verdictOf returns the verdict of a run whose operations failed, and the error that decides it.
 func verdictOf(ctx context.Context, planned []crud.Operation, err error) (worst verdict, cause error) {
 	for _, one := range crud.Errors(err) {
+		found := failed
 		switch class := crud.ClassOf(one); {
-		case class == crud.Terminating && cause == nil:
-			worst, cause = terminating, one
 		case class == crud.Terminating:
+			found = terminating
 		// That an object which the hook has received does not exist anymore is a change like others.
 		case class == crud.Conflict, class == crud.NotFound && requiredVersion(planned, one) != "":
-			if worst != conflicted {
-				worst, cause = conflicted, one
-			}
+			found = conflicted
 		case ctx.Err() != nil && !errors.Is(context.Cause(ctx), errTimeout):
-			return canceled, one
-		default:
-			return failed, one
+			found = canceled
+		}
+		if slices.Index(severity, found) > slices.Index(severity, worst) {
+			worst, cause = found, one
 		}
 	}
 	return worst, cause
-}
-
-func rejectionReason(err error) string {
-	if rejected, ok := errors.AsType[*rejection](err); ok {
-		return rejected.reason
-	}
-	switch crud.ClassOf(err) {
-	case crud.Malformed:
-		return "schema"
-	case crud.KindUnknown, crud.KindAmbiguous, crud.ScopeMismatch, crud.SubresourceNotServed, crud.VerbNotServed, crud.DiscoveryUnavailable:
-		return "resolve"
-	case crud.Forbidden, crud.Unauthorized:
-		return "forbidden"
-	default:
-		return "dryrun"
-	}
 }
 
 func requiredVersion(planned []crud.Operation, err error) string {

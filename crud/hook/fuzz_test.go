@@ -24,8 +24,12 @@ import (
 	"github.com/mallard-dev/mallard/crud/operations"
 )
 
-// echo answers discovery with ConfigMaps, reads with an object, and writes with what they sent.
-func echo(request *http.Request) (*http.Response, error) {
+// always answers discovery with ConfigMaps, and other requests with an object.
+func always(object string) transport {
+	return func(request *http.Request) (*http.Response, error) { return respond(request, object) }
+}
+
+func respond(request *http.Request, object string) (*http.Response, error) {
 	var answer any
 	switch request.URL.Path {
 	case "/api":
@@ -37,7 +41,7 @@ func echo(request *http.Request) (*http.Response, error) {
 			Name: "configmaps", SingularName: "configmap", Kind: "ConfigMap", Namespaced: true, Verbs: []string{"create", "delete", "get", "list", "patch", "update", "watch"},
 		}}}
 	default:
-		answer = json.RawMessage(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"d","uid":"u","resourceVersion":"1"},"data":{"k":"1","list":["a"]}}`)
+		answer = json.RawMessage(object)
 	}
 	encoded, err := json.Marshal(answer)
 	return &http.Response{
@@ -51,6 +55,7 @@ func (f transport) RoundTrip(request *http.Request) (*http.Response, error) { re
 
 // FuzzOutput has the process read and execute what a hook wrote.
 func FuzzOutput(f *testing.F) {
+	const object = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"d","uid":"u","resourceVersion":"1"},"data":{"k":"1","list":["a"]}}`
 	const configMap = `"kind":"ConfigMap","namespace":"d","name":"a"`
 	for _, file := range []string{
 		"", `{"file":{"onFailure":"continue","preflight":"off"}}{"operationType":"JQPatch",` + configMap + `,"spec":".data.k = \"2\""}`,
@@ -66,7 +71,7 @@ func FuzzOutput(f *testing.F) {
 	}
 	f.Add([]byte("- a\n- *a"), []byte(`{"allowed":true,"patch":"bnVsbA=="}`), []byte(`{"name":"a","set":1e999}`))
 	f.Fuzz(func(t *testing.T, written, response, measured []byte) {
-		client, err := crud.New(&rest.Config{Host: "http://a", QPS: -1, Transport: transport(echo)}, crud.Options{FieldManager: "fuzz", Backoff: wait.Backoff{Steps: 2, Duration: 1}})
+		client, err := crud.New(&rest.Config{Host: "http://a", QPS: -1, Transport: always(object)}, crud.Options{FieldManager: "fuzz", Backoff: wait.Backoff{Steps: 2, Duration: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}

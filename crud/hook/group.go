@@ -22,11 +22,8 @@ import (
 	"time"
 )
 
-const (
-	terminateWithin = 2 * time.Second
-	// readWithin is the time for which the output is read after the end of the group. A process that left the group may hold it open.
-	readWithin = time.Second
-)
+// terminateWithin is the time between SIGTERM and SIGKILL, and between the exit of a program and the end of its output, which others may hold open.
+const terminateWithin = 2 * time.Second
 
 // groupCommand returns a command that is the leader of a process group. When ctx ends, the group receives SIGTERM, and SIGKILL after terminateWithin. If
 // an ancestor of ctx ended, another process may lead, and the group receives SIGKILL at once.
@@ -45,43 +42,33 @@ func groupCommand(ctx context.Context, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// awaitGroup returns when no process of the group of a command runs. The error is the cause of the end of ctx, or else the exit status.
-func awaitGroup(ctx context.Context, cmd *exec.Cmd) error {
-	exit := cmd.Wait()
-	killRest(cmd.Process.Pid)
+// runGroup returns when no process of the group of a command runs. The error is the cause of the end of ctx, or else the exit status.
+func runGroup(ctx context.Context, cmd *exec.Cmd) error {
+	exit := cmd.Start()
+	if exit == nil {
+		exit = cmd.Wait()
+		killRest(cmd.Process.Pid)
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return exit //nolint:wrapcheck // the exit status
+	if errors.Is(exit, exec.ErrWaitDelay) {
+		return nil // another process held the output open
+	}
+	return exit //nolint:wrapcheck // the exit status, or the reason for which it did not start
 }
 
-func runGroup(ctx context.Context, cmd *exec.Cmd, out *output) error {
-	var readers, writers []*os.File
+// runLogged runs the group of a command, whose output is held.
+func runLogged(ctx context.Context, cmd *exec.Cmd, out *output) error {
 	var reading sync.WaitGroup
+	defer reading.Wait()
 	for stream, target := range map[string]*io.Writer{"stdout": &cmd.Stdout, "stderr": &cmd.Stderr} {
-		reader, writer, err := os.Pipe()
-		if err != nil {
-			return fmt.Errorf("creating a pipe: %w", err)
-		}
+		reader, writer := io.Pipe()
+		defer writer.Close() //nolint:errcheck // it cannot fail
 		*target = writer
-		readers, writers = append(readers, reader), append(writers, writer)
 		reading.Go(func() { out.read(stream, reader) })
 	}
-	err := cmd.Start()
-	for _, writer := range writers {
-		_ = writer.Close() // the process has its own
-	}
-	if err == nil {
-		err = awaitGroup(ctx, cmd)
-	}
-	for _, reader := range readers {
-		_ = reader.SetReadDeadline(time.Now().Add(readWithin)) // pipes have deadlines
-	}
-	reading.Wait()
-	for _, reader := range readers {
-		_ = reader.Close() // only read
-	}
-	return err
+	return runGroup(ctx, cmd)
 }
 
 // signalTo sends a signal to a process, or to a group by its negative number. It fails only if the group no longer exists.

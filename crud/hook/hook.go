@@ -15,9 +15,11 @@ import (
 	"slices"
 
 	"go.uber.org/zap"
+	"golang.org/x/time/rate"
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/lru"
 
 	"github.com/mallard-dev/mallard/confidential"
 	"github.com/mallard-dev/mallard/crud"
@@ -30,6 +32,12 @@ type Hook struct {
 	bindings Bindings
 	// call runs the hook once and returns its operations. With an error, only those for hooks that failed are executed.
 	call func(context.Context, *Run) (operations.File, error)
+
+	limit *rate.Limiter
+	// own are versions of objects that operations of the hook have written, and its deletions.
+	own *lru.Cache
+	// previous is the result of its last operations. The lock of the term guards it.
+	previous *operations.Report
 }
 
 // Func returns a hook in Go. The operations that f adds to the run are executed once f has returned without an error.

@@ -45,7 +45,7 @@ func TestAttempt_APartPanics_IsAnErrorOfTheHook(t *testing.T) {
 	} {
 		of := &term{runner: &runner{}} // lacks what it needs to execute operations
 		of.ctx = t.Context()
-		got := of.attempt(t.Context(), &Run{Logger: zap.NewNop().Sugar()}, &Hook{call: call})
+		got := of.attempt(t.Context(), &task{run: &Run{Logger: zap.NewNop().Sugar()}, hook: &Hook{call: call}})
 		if got.verdict != failed || got.err == nil || got.err.Error() != "it panicked" {
 			t.Errorf("%s: got %v, %v", name, got.verdict, got.err)
 		}

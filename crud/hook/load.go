@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -44,29 +45,26 @@ func Load(ctx context.Context, folder string, options Options) ([]*Hook, error) 
 	if err != nil {
 		return nil, fmt.Errorf("finding the folder of the hooks: %w", err)
 	}
-	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		isLeftOut := entry != nil && (path != folder && strings.HasPrefix(entry.Name(), ".") || entry.IsDir() && entry.Name() == "lib")
-		switch {
-		case err != nil:
+	err = fs.WalkDir(os.DirFS(folder), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
 			return err
-		case isLeftOut && entry.IsDir():
+		}
+		isHidden := name != "." && strings.HasPrefix(entry.Name(), ".")
+		switch {
+		case entry.IsDir() && (isHidden || entry.Name() == "lib"):
 			return fs.SkipDir
-		case isLeftOut, entry.IsDir():
+		case entry.IsDir(), isHidden:
 			return nil
 		}
 		if info, err := entry.Info(); err != nil || info.Mode().Perm()&0o111 == 0 {
 			return err //nolint:wrapcheck // it names the path
 		}
-		name, err := filepath.Rel(folder, path)
+		h, err := load(ctx, name, filepath.Join(folder, name), options.withDefaults())
 		if err != nil {
-			return err //nolint:wrapcheck // it names the paths
+			errs = append(errs, fmt.Errorf("hook %s: %w", filepath.Join(folder, name), err))
+		} else {
+			hooks = append(hooks, h)
 		}
-		h, err := load(ctx, name, path, options.withDefaults())
-		if err != nil {
-			errs = append(errs, fmt.Errorf("hook %s: %w", path, err))
-			return nil
-		}
-		hooks = append(hooks, h)
 		return nil
 	})
 	return hooks, errors.Join(append(errs, err)...)
@@ -82,10 +80,7 @@ func load(ctx context.Context, name, path string, options Options) (*Hook, error
 	}
 	var stdout, stderr limited
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err = cmd.Start(); err == nil {
-		err = awaitGroup(ctx, cmd)
-	}
-	if err != nil {
+	if err := runGroup(ctx, cmd); err != nil {
 		return nil, fmt.Errorf("running it with --config: %w: %s", err, strings.TrimSpace(stderr.String()))
 	}
 	bindings, err := parseConfig(stdout.Bytes())

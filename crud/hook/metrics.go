@@ -31,7 +31,6 @@ var meter = otel.Meter("github.com/mallard-dev/mallard/crud/hook")
 type instruments struct {
 	runs, errors, conflicts, rejections, reviews metric.Int64Counter
 	duration, reviewDuration                     metric.Float64Histogram
-	lengths                                      metric.Int64ObservableGauge
 }
 
 // newInstruments ignores the errors, which would be about names and bounds: these are constants, and Options.completed checks the prefix.
@@ -50,30 +49,27 @@ func newInstruments(prefix string) *instruments {
 	i.reviewDuration, _ = meter.Float64Histogram(prefix+"hook.review.duration", metric.WithUnit("s"),
 		metric.WithDescription("Duration of the admission reviews, with the time in which they wait for others."),
 		metric.WithExplicitBucketBoundaries(0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30))
-	i.lengths, _ = meter.Int64ObservableGauge(prefix+"hook.queue.length", metric.WithUnit("{run}"),
-		metric.WithDescription("Runs that wait in a queue, or are running."))
 	return i
 }
 
+// observeQueues exports the lengths of the queues while the process leads.
 func observeQueues(r *runner) {
-	registration, err := meter.RegisterCallback(func(_ context.Context, observer metric.Observer) error {
-		r.mu.Lock()
-		t := r.term
-		r.mu.Unlock()
-		if t == nil {
-			return nil
-		}
-		for name, q := range t.queues {
+	_, _ = meter.Int64ObservableGauge(string(r.options.MetricPrefix)+"hook.queue.length", metric.WithUnit("{run}"),
+		metric.WithDescription("Runs that wait in a queue, or are running."),
+		metric.WithInt64Callback(func(_ context.Context, observer metric.Int64Observer) error {
+			r.mu.Lock()
+			t := r.term
+			r.mu.Unlock()
+			if t == nil || t.isOver() {
+				return nil
+			}
 			t.mu.Lock()
-			n := len(q.tasks)
-			t.mu.Unlock()
-			observer.ObserveInt64(r.measured.lengths, int64(n), metric.WithAttributes(queueKey.String(name)))
-		}
-		return nil
-	}, r.measured.lengths)
-	if err == nil {
-		context.AfterFunc(r.ctx, func() { _ = registration.Unregister() })
-	}
+			defer t.mu.Unlock()
+			for name, q := range t.queues {
+				observer.Observe(int64(len(q.tasks)), metric.WithAttributes(queueKey.String(name)))
+			}
+			return nil
+		}))
 }
 
 // attributes are those of the metrics of the binding with the first trigger of the task.
@@ -88,14 +84,18 @@ func (i *instruments) measure(due *task, q *queue, v verdict, took time.Duration
 	// A rate is known from the first failure on only if there was a zero before.
 	i.errors.Add(ctx, 0, attributes)
 	i.conflicts.Add(ctx, 0, attributes)
-	for _, reason := range []string{"file", "syntax", "schema", "metrics", "namespace", "resolve", "forbidden", "dryrun"} {
+	for _, reason := range []string{"file", "syntax", "metrics", "namespace", "preflight"} {
 		i.rejections.Add(ctx, 0, metric.WithAttributes(hookKey.String(due.hook.name), reasonKey.String(reason)))
 	}
 }
 
-func (i *instruments) countRejection(hook string, err error) {
+// countRejection counts a plan of which no operation was executed, if there is a reason: that of a rejection, or another one.
+func (i *instruments) countRejection(hook string, err error, reason string) {
 	if rejected, ok := errors.AsType[*rejection](err); ok {
-		i.rejections.Add(context.Background(), 1, metric.WithAttributes(hookKey.String(hook), reasonKey.String(rejected.reason)))
+		reason = rejected.reason
+	}
+	if reason != "" {
+		i.rejections.Add(context.Background(), 1, metric.WithAttributes(hookKey.String(hook), reasonKey.String(reason)))
 	}
 }
 

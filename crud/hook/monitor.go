@@ -206,6 +206,14 @@ func (m *monitor) snapshots(states []*state) []Snapshot {
 	return all
 }
 
+// include adds the objects of a monitor to the snapshots.
+func (c *Context) include(m *monitor, states []*state) {
+	if c.Snapshots == nil {
+		c.Snapshots = map[string][]Snapshot{}
+	}
+	c.Snapshots[m.Name] = m.snapshots(states)
+}
+
 // filterResult returns the result of the filter as JSON: null for none, and a list for several. It is null for an object for which it fails.
 func (m *monitor) filterResult(ctx context.Context, u *unstructured.Unstructured) json.RawMessage {
 	if m.JQFilter == "" {
@@ -234,11 +242,9 @@ func versionOf(u *unstructured.Unstructured) string {
 func deletionOf(uid types.UID) string { return string(uid) + "/deleted" }
 
 // isOwn reports whether a version, or a deletion, is of an operation of the hook, and the hook ignores those.
-func (r *runner) isOwn(h *Hook) func(version string) bool {
-	return func(version string) bool {
-		_, ok := r.own[h].Get(version)
-		return ok && !h.bindings.Settings.RunOnOwnWrites
-	}
+func (h *Hook) isOwn(version string) bool {
+	_, ok := h.own.Get(version)
+	return ok && !h.bindings.Settings.RunOnOwnWrites
 }
 
 // isOwn reports whether an event is of changes by the hook alone.

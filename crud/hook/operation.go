@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/mallard-dev/mallard/crud/internal/child"
 	"github.com/mallard-dev/mallard/crud/operations"
@@ -73,7 +74,8 @@ type arguments struct {
 var (
 	texts = map[string]string{
 		"namespace": "namespace", "api-version": "apiVersion", "strategy": "strategy", "on-terminating": "onTerminating",
-		"on-immutable": "onImmutable", "owned-by": "ownedBy", "wait": "wait", "uid": "uid", "resource-version": "resourceVersion",
+		"on-immutable": "onImmutable", "owned-by": "ownedBy", "wait": "wait",
+		"uid": "preconditions.uid", "resource-version": "preconditions.resourceVersion",
 	}
 	switches = map[string]string{
 		"status": "statusPatch", "ignore-missing": "ignoreMissing", "ignore-missing-paths": "ignoreMissingPaths",
@@ -99,18 +101,11 @@ func parseArguments(name string, args []string) (a arguments, err error) {
 		return a, fmt.Errorf("%w: the flags are\n%s", err, flags.FlagUsages())
 	}
 	a.fields, a.rest = map[string]any{}, flags.Args()
-	preconditions := map[string]any{}
 	flags.Visit(func(f *pflag.Flag) {
-		switch field := texts[f.Name] + switches[f.Name]; field {
-		case "":
-		case "uid", "resourceVersion":
-			preconditions[field] = f.Value.String()
-			a.fields["preconditions"] = preconditions
-		default:
-			a.fields[field] = f.Value.String()
-			if switches[f.Name] != "" {
-				a.fields[field] = f.Value.String() == "true"
-			}
+		if field := texts[f.Name]; field != "" {
+			_ = unstructured.SetNestedField(a.fields, f.Value.String(), strings.Split(field, ".")...) // no field is part of another
+		} else if field := switches[f.Name]; field != "" {
+			a.fields[field] = f.Value.String() == "true"
 		}
 	})
 	return a, nil

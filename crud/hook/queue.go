@@ -10,7 +10,10 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/mallard-dev/mallard/crud/operations"
 )
 
 type trigger struct {
@@ -37,8 +40,13 @@ type task struct {
 	notBefore time.Time
 	// isStale reports, after a conflict, whether the hook would decide from the same state again.
 	isStale func() bool
-	// resume is the rest of the plan, if an object that is being deleted delays it.
-	resume *remainder
+	// run is the last one, and why its input.
+	run *Run
+	why occasion
+	// rest is the plan of the run if it waits for an object that is being deleted, until a deadline.
+	rest     *operations.File
+	deadline time.Time
+	backoff  wait.Backoff
 }
 
 // queue has the tasks of one worker. The lock of the term guards it.
@@ -74,7 +82,7 @@ func (t *term) add(why trigger) {
 
 // takes reports whether triggers of a hook can be part of the task.
 func (t *task) takes(hook *Hook, allowsFailure bool) bool {
-	return t.hook == hook && t.allowsFailure == allowsFailure && t.resume == nil
+	return t.hook == hook && t.allowsFailure == allowsFailure && t.rest == nil
 }
 
 // next returns the task that the worker of the queue executes now, or the time until one is due if no event decides that. A task delays those of the same
@@ -94,7 +102,7 @@ func (t *term) next(q *queue) (due *task, wait time.Duration) {
 				wait = delay
 			}
 		// Its events may be of the operations that run in another queue, which enqueues this one.
-		case candidate.resume == nil && t.writing[candidate.hook] > 0:
+		case candidate.rest == nil && t.writing[candidate.hook] > 0:
 		case due == nil || due.started == q.repeats && candidate.started != q.repeats:
 			due = candidate
 		}

@@ -6,15 +6,14 @@ SPDX-License-Identifier: Apache-2.0
 package hook
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
 
 	"go.uber.org/zap"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
 
 	"github.com/mallard-dev/mallard/crud"
@@ -44,7 +43,7 @@ func TestQueue_Next_NoHookDelaysAnotherByMoreThanOneRun(t *testing.T) {
 			}
 			of := &task{hook: hooks[name], started: strings.ToUpper(text) != text, allowsFailure: i%2 == 1, triggers: []trigger{{hook: hooks[name]}}}
 			if strings.HasSuffix(text, "=") {
-				of.resume = &remainder{}
+				of.rest = &operations.File{}
 			}
 			if strings.HasPrefix(text, "~") {
 				of.notBefore = time.Now().Add(time.Hour)
@@ -84,21 +83,39 @@ func (noFailures) When(*task) time.Duration { return 0 }
 func (noFailures) Forget(*task)             {}
 func (noFailures) NumRequeues(*task) int    { return 0 }
 
+// The object is read again and again, each time without waiting for its deletion.
 func TestFollowUp_OperationWithWait_WaitsForNothing(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	tm := &term{runner: &runner{recorder: record.NewFakeRecorder(1)}, ctx: ctx, deletions: map[types.UID]crud.Operation{}}
-	object := &unstructured.Unstructured{}
-	object.SetUID("1")
-	op := crud.EnsureDeleted(crud.Ref{Kind: "ConfigMap", Name: "a"})
-	op.Wait, op.Preconditions.ResourceVersion = time.Hour, new("7")
-	tm.followUp(&Run{Logger: zap.NewNop().Sugar()}, op, crud.Result{Outcome: crud.Deleting, Object: object})
-	if followed := tm.deletions["1"]; followed.Wait != 0 || followed.Preconditions.ResourceVersion != nil || *followed.Preconditions.UID != "1" {
-		t.Errorf("the operation is %+v", followed)
+	object := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"d","uid":"u","resourceVersion":"1",` +
+		`"deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["hold"]}}`
+	client, err := crud.New(&rest.Config{Host: "http://a", Transport: always(object)}, crud.Options{FieldManager: "test"})
+	if err != nil {
+		t.Fatal(err)
 	}
-	due := &task{resume: &remainder{backoff: followUps}}
-	tm.postpone(due, operations.File{Plan: crud.Plan{Operations: []crud.Operation{op}}})
-	if due.resume.file.Operations[0].Wait != 0 || !due.notBefore.After(time.Now()) {
-		t.Errorf("the rest is %+v", due.resume.file)
+	recorder := record.NewFakeRecorder(1)
+	tm := &term{runner: &runner{recorder: recorder, client: client, options: Options{}.withDefaults()}, deletions: sets.New[types.UID]()}
+	tm.ctx = t.Context()
+	op := crud.EnsureDeletedInBackground(crud.Ref{Kind: "ConfigMap", Namespace: "d", Name: "a"})
+	result, err := client.Run(t.Context(), op)
+	if err != nil || result.Outcome != crud.Deleting {
+		t.Fatalf("the outcome is %v: %v", result.Outcome, err)
+	}
+	op.Wait, op.Preconditions.ResourceVersion = time.Hour, new("7")
+	go tm.followUp(&Run{Logger: zap.NewNop().Sugar()}, op, result)
+	for range 3 {
+		select {
+		case <-recorder.Events:
+		case <-time.After(time.Minute):
+			t.Fatal("the object is not read")
+		}
+	}
+}
+
+func TestPostpone_OperationWithWait_WaitsForNothing(t *testing.T) {
+	op := crud.EnsureDeleted(crud.Ref{Kind: "ConfigMap", Name: "a"})
+	op.Wait = time.Hour
+	due := &task{backoff: followUps}
+	due.postpone(operations.File{Plan: crud.Plan{Operations: []crud.Operation{op}}})
+	if due.rest.Operations[0].Wait != 0 || !due.notBefore.After(time.Now()) || op.Wait == 0 {
+		t.Errorf("the rest is %+v", due.rest)
 	}
 }

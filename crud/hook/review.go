@@ -17,12 +17,12 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"golang.org/x/sync/semaphore"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
 
 	"knative.dev/pkg/injection"
@@ -48,13 +48,11 @@ type Review struct {
 	hook     *Hook
 	options  Options
 	measured *instruments
-	// process is the context of the process, and synced is closed once the monitors of the snapshots have their objects.
 	process  context.Context //nolint:containedctx // the lifetime of the server
 	client   *crud.Client
 	monitors []*monitor
-	synced   chan struct{}
-	// running and waiting have a token for each.
-	running, waiting chan struct{}
+	// running and waiting are those of the binding. No review runs until the monitors of the snapshots have their objects.
+	running, waiting *semaphore.Weighted
 }
 
 // Reviews returns the reviews of hooks, one for each binding in Validating and Mutating. The error has every mistake in the bindings.
@@ -69,7 +67,7 @@ func Reviews(options Options, hooks ...*Hook) (all []*Review, err error) {
 		for i := range bindings {
 			r := &Review{
 				Admission: &bindings[i], kind: kind, hook: h, options: options.withDefaults(), measured: measured,
-				synced: make(chan struct{}), running: make(chan struct{}, concurrentReviews), waiting: make(chan struct{}, mostWaiting),
+				running: semaphore.NewWeighted(concurrentReviews), waiting: semaphore.NewWeighted(mostWaiting),
 			}
 			if other, ok := hookOf[r.Path()]; ok {
 				err = errors.Join(err, fmt.Errorf("hook %q: %s binding %s: hook %q has one with this name", h.name, kind, r.Name, other))
@@ -105,9 +103,10 @@ func (r *Review) Start(ctx context.Context) error {
 			r.monitors = append(r.monitors, newMonitor(ctx, r.hook, k))
 		}
 	}
+	_ = r.running.Acquire(ctx, concurrentReviews) // no other has any yet
 	go func() {
 		if awaitObjects(ctx, ctx, client, r.monitors) {
-			close(r.synced)
+			r.running.Release(concurrentReviews)
 		}
 	}()
 	return nil
@@ -132,8 +131,12 @@ func (r *Review) Answer(ctx context.Context, request *admissionv1.AdmissionReque
 }
 
 func (r *Review) answer(ctx context.Context, request *admissionv1.AdmissionRequest, logger *zap.SugaredLogger) (*admissionv1.AdmissionResponse, error) {
-	if err := r.acquire(ctx); err != nil {
-		return nil, err
+	if !r.waiting.TryAcquire(1) {
+		return nil, fmt.Errorf("%d reviews wait for it already", mostWaiting)
+	}
+	err := r.running.Acquire(ctx, 1)
+	if r.waiting.Release(1); err != nil {
+		return nil, fmt.Errorf("waiting for the objects of its snapshots, or for other reviews to end: %w", context.Cause(ctx))
 	}
 	type result struct {
 		response *admissionv1.AdmissionResponse
@@ -141,7 +144,7 @@ func (r *Review) answer(ctx context.Context, request *admissionv1.AdmissionReque
 	}
 	ended := make(chan result, 1)
 	go func() {
-		defer func() { <-r.running }()
+		defer r.running.Release(1)
 		response, err := r.run(ctx, request, logger)
 		ended <- result{response, err}
 	}()
@@ -167,31 +170,10 @@ func (r *Review) run(ctx context.Context, request *admissionv1.AdmissionRequest,
 		err = run.Response.check(ctx, r.kind, request)
 	}
 	if err != nil {
-		r.measured.countRejection(r.hook.name, err)
+		r.measured.countRejection(r.hook.name, err, "")
 		return nil, run.values.Error(err)
 	}
 	return run.Response.toAPI(&run.values), nil
-}
-
-// acquire waits for the objects of the snapshots, and for the end of other runs.
-func (r *Review) acquire(ctx context.Context) error {
-	select {
-	case r.waiting <- struct{}{}:
-		defer func() { <-r.waiting }()
-	default:
-		return fmt.Errorf("%d reviews wait for it already", mostWaiting)
-	}
-	select {
-	case <-r.synced:
-	case <-ctx.Done():
-		return fmt.Errorf("the objects of its snapshots are not known yet: %w", context.Cause(ctx))
-	}
-	select {
-	case r.running <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("waiting for other reviews to end: %w", context.Cause(ctx))
-	}
 }
 
 // contextOf returns the context of a request, and adds the values of confidential objects in it.
@@ -200,18 +182,15 @@ func (r *Review) contextOf(request *admissionv1.AdmissionRequest, values *confid
 	c := Context{Binding: r.Name, Type: r.kind, Review: &admissionv1.AdmissionReview{Request: request}}
 	c.Review.SetGroupVersionKind(admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"))
 	for _, m := range r.monitors {
-		if c.Snapshots == nil {
-			c.Snapshots = map[string][]Snapshot{}
-		}
 		states := m.states()
-		c.Snapshots[m.Name] = m.snapshots(states)
+		c.include(m, states)
 		for _, s := range states {
 			values.Add(s.Unstructured)
 		}
 	}
 	for _, object := range []runtime.RawExtension{request.Object, request.OldObject} {
 		u := &unstructured.Unstructured{}
-		if values.Kinds.Has(schema.GroupKind{Group: request.Kind.Group, Kind: request.Kind.Kind}) && len(object.Raw) > 0 && u.UnmarshalJSON(object.Raw) == nil {
+		if u.UnmarshalJSON(object.Raw) == nil {
 			values.Add(u)
 		}
 	}

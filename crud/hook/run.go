@@ -28,38 +28,39 @@ var (
 	errEnding  = errors.New("it did not end within the grace period of the process")
 )
 
-// run runs the hook of a task once, and then its operations.
+// run runs the hook of a task once, and then its operations. If these have waited for a deletion, it continues with them.
 func (t *term) run(ctx context.Context, q *queue, due *task) {
+	if due.rest != nil {
+		t.settle(q, due, t.attempt(ctx, due))
+		return
+	}
 	if due.isStale != nil && due.isStale() {
 		due.notBefore = time.Now().Add(syncPoll)
 		return
 	}
-	why := t.occasionOf(due)
-	if len(why.contexts) == 0 {
+	if due.why = t.occasionOf(due); len(due.why.contexts) == 0 {
 		t.finish(q, due) // no change is left
 		return
 	}
-	if limit := t.limits[due.hook]; limit != nil {
-		if reservation := limit.Reserve(); reservation.Delay() > 0 {
-			due.notBefore = time.Now().Add(reservation.Delay())
-			reservation.Cancel()
-			return
-		}
+	if reservation := due.hook.limit.Reserve(); reservation.Delay() > 0 {
+		due.notBefore = time.Now().Add(reservation.Delay())
+		reservation.Cancel()
+		return
 	}
 	if due.id == "" {
-		due.id = t.taskOf(due.hook, why)
+		due.id = t.taskOf(due.hook, due.why)
 	}
 	t.mu.Lock()
-	previous := t.previous[due.hook]
+	previous := due.hook.previous
 	t.mu.Unlock()
-	run := &Run{
-		Hook: due.hook.name, Queue: q.name, Task: due.id, Contexts: why.contexts, Previous: previous,
-		Logger: loggerOf(t.runner.ctx, due.hook, due.triggers[0].common.Name, q.name).With("task", due.id), values: why.values,
+	due.run = &Run{
+		Hook: due.hook.name, Queue: q.name, Task: due.id, Contexts: due.why.contexts, Previous: previous,
+		Logger: loggerOf(t.runner.ctx, due.hook, due.triggers[0].common.Name, q.name).With("task", due.id), values: due.why.values,
 	}
 	began := time.Now()
-	answer := t.attempt(ctx, run, due.hook)
+	answer := t.attempt(ctx, due)
 	t.measured.measure(due, q, answer.verdict, time.Since(began))
-	t.settle(q, due, run, why, answer)
+	t.settle(q, due, answer)
 }
 
 type verdict string
@@ -80,30 +81,36 @@ type answer struct {
 	// planned and executed are numbers of operations.
 	planned, executed int
 	// rest has the results of a plan that waits for a deletion, and lost is the resourceVersion that the operation of a conflict required.
-	rest operations.File
+	rest *operations.File
 	lost string
 }
 
-func (t *term) attempt(ctx context.Context, run *Run, h *Hook) (result answer) {
+func (t *term) attempt(ctx context.Context, due *task) (result answer) {
+	h, run, file := due.hook, due.run, due.rest
 	defer run.recovered(t.client, func(err error) { result = answer{verdict: failed, err: err} })
-	calling, cancel := t.bounded(ctx, cmp.Or(h.bindings.Settings.Timeout.Duration, t.options.Timeout))
-	defer cancel()
-	file, err := h.call(calling, run)
-	run.reveal(t.client, file)
-	if ctx.Err() != nil {
-		return answer{verdict: canceled, err: context.Cause(ctx)}
-	}
-	executing, stop := t.bounded(ctx, t.options.Timeout)
-	defer stop()
-	if err != nil {
-		if errors.Is(err, errEnding) {
-			return answer{verdict: canceled, err: err}
+	if file == nil {
+		calling, cancel := t.bounded(ctx, cmp.Or(h.bindings.Settings.Timeout.Duration, t.options.Timeout))
+		defer cancel()
+		written, err := h.call(calling, run)
+		run.reveal(t.client, written)
+		if err == nil {
+			err = h.bindings.Settings.check(written.Operations)
 		}
-		t.executeAfterError(executing, run, h, file.OnHookError)
-		t.measured.countRejection(h.name, err)
-		return answer{verdict: failed, err: err}
+		switch {
+		case ctx.Err() != nil:
+			return answer{verdict: canceled, err: context.Cause(ctx)}
+		case errors.Is(err, errEnding):
+			return answer{verdict: canceled, err: err}
+		case err != nil:
+			t.executeAfterError(ctx, run, h, written.OnHookError)
+			t.measured.countRejection(h.name, err, "")
+			return answer{verdict: failed, err: err}
+		}
+		file = &written
 	}
-	return t.execute(executing, run, h, file)
+	ctx, stop := t.bounded(ctx, t.options.Timeout)
+	defer stop()
+	return t.execute(ctx, due, *file)
 }
 
 // bounded returns a context that ends after a timeout, and after the grace period when the process ends.
@@ -152,7 +159,7 @@ func (t *term) occasionOf(due *task) (why occasion) {
 			why.causes = append(why.causes, of.causes("", all...)...)
 			why.received = append(why.received, func() { of.monitor.enable(all) })
 		case TypeEvent:
-			event, s := of.monitor.undelivered(of.object, t.isOwn(due.hook))
+			event, s := of.monitor.undelivered(of.object, due.hook.isOwn)
 			if event == "" {
 				continue
 			}
@@ -173,10 +180,7 @@ func (t *term) occasionOf(due *task) (why occasion) {
 		}
 		for _, m := range t.monitors[due.hook] {
 			if slices.Contains(of.common.IncludeSnapshotsFrom, m.Name) || of.common.Group != "" && of.common.Group == m.Group {
-				if c.Snapshots == nil {
-					c.Snapshots = map[string][]Snapshot{}
-				}
-				c.Snapshots[m.Name] = m.snapshots(statesOf(m))
+				c.include(m, statesOf(m))
 			}
 		}
 		why.contexts = append(why.contexts, c)

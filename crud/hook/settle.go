@@ -11,7 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 
@@ -25,59 +25,67 @@ const (
 	mostConflictDelay = 5 * time.Second
 )
 
-func (t *term) settle(q *queue, due *task, run *Run, why occasion, answer answer) {
+func (t *term) settle(q *queue, due *task, answer answer) {
+	logger, isWaiting := due.run.Logger, due.rest != nil
+	due.rest = nil
 	var reason string
 	if answer.err != nil {
-		reason = run.values.Mask(answer.err.Error())
+		reason = due.run.values.Mask(answer.err.Error())
 	}
 	switch answer.verdict {
 	case succeeded:
-		t.done(q, due, why)
+		t.done(q, due)
 	case canceled:
-		run.Logger.Infow("The process ended a run of a hook", "reason", reason)
+		logger.Infow("The process ended a run of a hook", "reason", reason)
 	case terminating:
-		run.Logger.Infow("The operations of a hook wait for the deletion of an object", "reason", reason)
-		due.resume = &remainder{deadline: time.Now().Add(t.options.Deletions), backoff: followUps, run: run, why: why}
-		t.postpone(due, answer.rest)
+		if !isWaiting {
+			logger.Infow("The operations of a hook wait for the deletion of an object", "reason", reason)
+			due.deadline, due.backoff = time.Now().Add(t.options.Deletions), followUps
+		}
+		if isWaiting && time.Now().After(due.deadline) {
+			t.fail(q, due, answer, reason)
+			return
+		}
+		due.postpone(*answer.rest)
 	case conflicted:
 		t.measured.conflicts.Add(context.Background(), 1, due.attributes(q))
 		if due.conflicts++; t.options.Conflicts < 0 || due.conflicts < t.options.Conflicts {
-			run.Logger.Infow("A hook runs again, because an object has changed since it decided", "conflicts", due.conflicts, "reason", reason)
+			logger.Infow("A hook runs again, because an object has changed since it decided", "conflicts", due.conflicts, "reason", reason)
 			due.notBefore = time.Now().Add(min(conflictDelay<<min(due.conflicts-1, 20), mostConflictDelay))
 			due.isStale = t.staleness(due.hook, answer)
 			return
 		}
-		t.recordErrorf(run, due.hook, answer.cause, corev1.EventTypeWarning, ReasonConflicts,
-			"Hook %s failed: the object changed during each of %d runs, before the operation %s", run.Hook, t.options.Conflicts, answer.cause.Operation)
-		t.fail(q, due, run, why, answer, reason)
+		t.recordErrorf(due, answer.cause, corev1.EventTypeWarning, ReasonConflicts,
+			"Hook %s failed: the object changed during each of %d runs, before the operation %s", due.hook.name, t.options.Conflicts, answer.cause.Operation)
+		t.fail(q, due, answer, reason)
 	case failed:
-		t.fail(q, due, run, why, answer, reason)
+		t.fail(q, due, answer, reason)
 	}
 }
 
-func (t *term) done(q *queue, due *task, why occasion) {
-	for _, received := range why.received {
+func (t *term) done(q *queue, due *task) {
+	for _, received := range due.why.received {
 		received()
 	}
 	t.finish(q, due)
 }
 
 // fail counts a failure, and repeats the task later, unless its bindings allow failures.
-func (t *term) fail(q *queue, due *task, run *Run, why occasion, answer answer, reason string) {
+func (t *term) fail(q *queue, due *task, answer answer, reason string) {
 	t.measured.errors.Add(context.Background(), 1, due.attributes(q))
 	due.conflicts = 0
 	if due.allowsFailure {
 		if answer.executed > 0 {
-			t.recordErrorf(run, due.hook, answer.cause, corev1.EventTypeWarning, ReasonIncomplete,
-				"Hook %s, which is allowed to fail, executed %d of %d operations: %s", run.Hook, answer.executed, answer.planned, reason)
+			t.recordErrorf(due, answer.cause, corev1.EventTypeWarning, ReasonIncomplete,
+				"Hook %s, which is allowed to fail, executed %d of %d operations: %s", due.hook.name, answer.executed, answer.planned, reason)
 		}
-		run.Logger.Errorw("A hook failed, which its binding allows", "error", reason)
-		t.done(q, due, why)
+		due.run.Logger.Errorw("A hook failed, which its binding allows", "error", reason)
+		t.done(q, due)
 		return
 	}
 	delay := t.failures.When(due)
 	due.notBefore = time.Now().Add(delay)
-	run.Logger.Errorw("A hook failed", "error", reason, "repeatedIn", delay.String(), "failures", t.failures.NumRequeues(due))
+	due.run.Logger.Errorw("A hook failed", "error", reason, "repeatedIn", delay.String(), "failures", t.failures.NumRequeues(due))
 }
 
 // staleness returns a function that reports whether the caches of a hook still have the version of the object that an operation required.
@@ -93,96 +101,55 @@ func (t *term) staleness(h *Hook, answer answer) func() bool {
 // followUps are the delays between looks at an object that is being deleted.
 var followUps = wait.Backoff{Duration: 200 * time.Millisecond, Factor: 1.5, Steps: 100, Cap: 10 * time.Second}
 
-// remainder is a plan whose other operations wait until an object is deleted, with the run of its task.
-type remainder struct {
-	file     operations.File
-	deadline time.Time
-	backoff  wait.Backoff
-	run      *Run
-	why      occasion
-}
-
 // postpone has the rest of a plan wait. Its operations themselves do not: the queue continues with others.
-func (t *term) postpone(due *task, rest operations.File) {
+func (t *task) postpone(rest operations.File) {
 	rest.Operations = slices.Clone(rest.Operations)
 	for i := range rest.Operations {
 		rest.Operations[i].Wait = 0
 	}
-	due.resume.file = rest
-	due.notBefore = time.Now().Add(due.resume.backoff.Step())
-}
-
-// resume runs the rest of a plan. It is no failure that an object is not deleted yet, until the deadline.
-func (t *term) resume(ctx context.Context, q *queue, due *task) {
-	ctx, cancel := t.bounded(ctx, t.options.Timeout)
-	defer cancel()
-	rest, answer := due.resume, answer{verdict: failed}
-	func() {
-		defer rest.run.recovered(t.client, func(err error) { answer.err = err })
-		answer = t.execute(ctx, rest.run, due.hook, rest.file)
-	}()
-	switch {
-	case answer.verdict == canceled:
-	case answer.verdict == terminating && time.Now().Before(rest.deadline):
-		t.postpone(due, answer.rest)
-	default:
-		if answer.verdict == terminating {
-			answer.verdict = failed
-		}
-		due.resume = nil
-		t.settle(q, due, rest.run, rest.why, answer)
-	}
+	t.rest, t.notBefore = &rest, time.Now().Add(t.backoff.Step())
 }
 
 // followUp reports the end of a deletion that finalizers delay. No run and no queue waits for it, and one object is read at a time. An object that
 // is created again with the same name stays.
-func (t *term) followUp(run *Run, op crud.Operation, result crud.Result) {
-	if result.Outcome != crud.Deleting {
+func (t *term) followUp(run *Run, op crud.Operation, latest crud.Result) {
+	if latest.Outcome != crud.Deleting {
 		return
 	}
-	uid := result.Object.GetUID()
-	op.Preconditions.UID, op.Preconditions.ResourceVersion, op.Wait = &uid, nil, 0
-	run.Logger.Infow("A deletion waits for finalizers", "operation", op.String(), "finalizers", result.Finalizers)
-	t.recordDeletion(run, result, false)
-	t.mu.Lock()
-	_, isFollowed := t.deletions[uid]
-	t.deletions[uid] = op
-	t.mu.Unlock()
-	if isFollowed {
-		return
-	}
-	deadline := time.Now().Add(t.options.Deletions)
-	go func() {
-		_ = followUps.DelayFunc().Until(t.ctx, false, true, func(ctx context.Context) (isOver bool, err error) {
-			return t.look(ctx, run, uid, deadline), nil
-		})
-	}()
-}
-
-// look repeats a deletion, and reports whether it is complete or not awaited anymore.
-func (t *term) look(ctx context.Context, run *Run, uid types.UID, deadline time.Time) (isOver bool) {
-	t.looking.Lock()
-	defer t.looking.Unlock()
-	t.mu.Lock()
-	op := t.deletions[uid]
-	t.mu.Unlock()
-	result, err := t.client.Run(ctx, op)
-	switch isLate := time.Now().After(deadline); {
-	case ctx.Err() != nil:
-		return true
-	case err == nil && result.Outcome != crud.Deleting, crud.ClassOf(err) == crud.Precondition:
-		run.Logger.Infow("A deletion is complete", "operation", op.String())
-	case isLate:
-		run.Logger.Warnw("A deletion is not awaited anymore", "operation", op.String(), "finalizers", result.Finalizers)
-		t.recordDeletion(run, result, true)
-	case err == nil:
-		t.recordDeletion(run, result, false)
-		return false
-	default:
-		return false
-	}
+	uid := latest.Object.GetUID()
+	op.Preconditions, op.Wait = metav1.Preconditions{UID: &uid}, 0
+	logger := run.Logger.With("operation", op.String())
+	logger.Infow("A deletion waits for finalizers", "finalizers", latest.Finalizers)
+	t.recordDeletion(run, latest, corev1.EventTypeNormal)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.deletions, uid)
-	return true
+	if t.deletions.Has(uid) {
+		return
+	}
+	t.deletions.Insert(uid)
+	ctx, cancel := context.WithTimeout(t.ctx, t.options.Deletions)
+	go func() {
+		defer cancel()
+		err := followUps.DelayFunc().Until(ctx, false, true, func(ctx context.Context) (isOver bool, _ error) {
+			t.looking.Lock()
+			defer t.looking.Unlock()
+			result, err := t.client.DryRun().Run(ctx, op) // another policy may have replaced that of op
+			if err == nil && result.Outcome == crud.Deleting {
+				latest = result
+				t.recordDeletion(run, latest, corev1.EventTypeNormal)
+				return false, nil
+			}
+			return err == nil || crud.ClassOf(err) == crud.Precondition, nil
+		})
+		t.mu.Lock()
+		t.deletions.Delete(uid)
+		t.mu.Unlock()
+		switch {
+		case err == nil:
+			logger.Infow("A deletion is complete")
+		case !t.isOver():
+			logger.Warnw("A deletion is not awaited anymore", "finalizers", latest.Finalizers)
+			t.recordDeletion(run, latest, corev1.EventTypeWarning)
+		}
+	}()
 }

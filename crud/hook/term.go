@@ -29,7 +29,6 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/mallard-dev/mallard/crud"
-	"github.com/mallard-dev/mallard/observe"
 )
 
 // term is the time during which the process leads. Each begins with all objects.
@@ -40,15 +39,14 @@ type term struct {
 	ctx    context.Context //nolint:containedctx // see above
 	cancel context.CancelFunc
 
-	mu       sync.Mutex
-	queues   map[string]*queue
-	pending  sets.Set[trigger] // of tasks that have not started
-	writing  map[*Hook]int     // the number of queues in which operations of the hook run
-	failures workqueue.TypedRateLimiter[*task]
-	begun    sets.Set[*Hook] // whose bindings have begun
-	// deletions are those that finalizers delay, by the UIDs of their objects. looking is held while one is repeated.
-	deletions map[types.UID]crud.Operation
-	looking   sync.Mutex
+	mu        sync.Mutex
+	queues    map[string]*queue
+	pending   sets.Set[trigger] // of tasks that have not started
+	writing   map[*Hook]int     // the number of queues in which operations of the hook run
+	failures  workqueue.TypedRateLimiter[*task]
+	begun     sets.Set[*Hook]     // whose bindings have begun
+	deletions sets.Set[types.UID] // of objects whose deletion finalizers delay
+	looking   sync.Mutex          // held while one of these is read
 
 	monitors map[*Hook][]*monitor
 	schedule *cron.Cron
@@ -58,7 +56,7 @@ func newTerm(r *runner) *term {
 	t := &term{
 		runner: r, queues: r.queues(), pending: sets.New[trigger](), writing: map[*Hook]int{},
 		failures: workqueue.NewTypedItemExponentialFailureRateLimiter[*task](r.options.RetryDelay, r.options.MaxRetryDelay),
-		begun:    sets.New[*Hook](), monitors: map[*Hook][]*monitor{}, schedule: cron.New(cron.WithParser(crontabs)), deletions: map[types.UID]crud.Operation{},
+		begun:    sets.New[*Hook](), monitors: map[*Hook][]*monitor{}, schedule: cron.New(cron.WithParser(crontabs)), deletions: sets.New[types.UID](),
 	}
 	// The context of a process may outlive SIGTERM, until the runs under way have ended.
 	t.ctx, t.cancel = signal.NotifyContext(r.ctx, os.Interrupt, syscall.SIGTERM)
@@ -122,10 +120,7 @@ func (t *term) beginBindings(h *Hook) {
 	}()
 }
 
-const (
-	syncPoll = 20 * time.Millisecond
-	slow     = 10 * time.Second
-)
+const syncPoll = 20 * time.Millisecond
 
 // awaitObjects starts monitors, and waits until they have the objects that exist, or ctx ends. It retries until the kinds are served. process is the
 // context of the process.
@@ -140,14 +135,8 @@ func awaitObjects(ctx, process context.Context, client *crud.Client, monitors []
 			return err == nil, nil
 		})
 	}
-	began, isLogged := time.Now(), false
 	return wait.PollUntilContextCancel(ctx, syncPoll, true, func(context.Context) (bool, error) {
-		i := slices.IndexFunc(monitors, func(m *monitor) bool { return !m.hasSynced() })
-		if i >= 0 && !isLogged && time.Since(began) > slow {
-			monitors[i].logger.Warnw("A hook waits for the first list of its objects", "error", observe.Health(process))
-			isLogged = true
-		}
-		return i < 0, nil
+		return !slices.ContainsFunc(monitors, func(m *monitor) bool { return !m.hasSynced() }), nil
 	}) == nil
 }
 
@@ -166,7 +155,8 @@ func (t *term) end() {
 // stopMonitors ends the observers of a hook: first those of namespaces, which start others.
 func (t *term) stopMonitors(h *Hook) {
 	for _, m := range t.monitors[h] {
-		if err := errors.Join(m.stop(func(name cache.ObjectName) bool { return name == selectorOfNamespaces }), m.stop(func(cache.ObjectName) bool { return true })); err != nil {
+		err := m.stop(func(name cache.ObjectName) bool { return name == selectorOfNamespaces })
+		if err = errors.Join(err, m.stop(func(cache.ObjectName) bool { return true })); err != nil {
 			m.logger.Warnw("Ending the observers of a binding failed", "error", err)
 		}
 	}

@@ -146,7 +146,7 @@ exit 3`,
 		s.script(name, once(name), body)
 	}
 	s.start(s.quick(), s.load(s.quick())...)
-	for name, reason := range map[string]string{"exit": "", "syntax": "syntax", "resolve": "resolve", "dryrun": "dryrun", "truncated": "syntax"} {
+	for name, reason := range map[string]string{"exit": "", "syntax": "syntax", "resolve": "preflight", "dryrun": "preflight", "truncated": "syntax"} {
 		harness.Eventually(t, name+" has failed", func(context.Context) error {
 			if n := counted(t, "hook.run.errors", name); n != 1 {
 				return fmt.Errorf("there are %d failures", n)

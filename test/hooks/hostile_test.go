@@ -46,7 +46,7 @@ var hostile = map[string]struct{ settings, body, reason string }{
 printf %s "$secret" | od -An -v -tx1 | tr -d ' \n' >&2; exit 1`},
 	"parses":    {body: `crud::context '.[0].objects[0].object.data.password | @base64d | tonumber'`},
 	"arguments": {body: `crud::jq_patch -n "$ns" Secret it '.data.z = 1' "$(tr a-z A-Z <<<"$secret")"`},
-	"invalid": {reason: "dryrun", body: `
+	"invalid": {reason: "preflight", body: `
 crud::create_or_update --arg s="$secret" --arg ns="$ns" '{apiVersion: "v1", kind: "Secret", metadata: {namespace: $ns, name: "a"}, data: {password: $s}}'
 crud::merge_patch -n "$ns" --arg s="$secret" Secret it '{data: {password: ($s + "!")}}'`},
 }
