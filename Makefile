@@ -138,8 +138,8 @@ bench: localcluster ## Runs the benchmarks (BENCH_TIME=10s runs each for longer)
 		go -C $$module test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./... || exit; done
 
 .PHONY: website
-website: ## Builds the website from the documents into out/website; needs Chromium and npm (ARGS='-serve localhost:8080' serves it)
-	@go -C website run . $(ARGS)
+website: ## Builds the website from the documents into out/website; needs npm (ARGS=server serves it)
+	@hack/website.sh $(ARGS)
 
 .PHONY: fork
 fork: ## Makes a fork of the last commit (MODULE, GROUP, NAME, NAMESPACE and TO; KINDS, VERSIONS and WITHOUT leave parts out)

@@ -9,10 +9,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
+	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,24 +27,21 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/page"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-
-	"github.com/mallard-dev/mallard/website/internal/chromium"
-	"github.com/mallard-dev/mallard/website/internal/pages"
-	"github.com/mallard-dev/mallard/website/internal/site"
 )
 
 const (
 	root = "../.."
+	// repository is the web address of the repository in the website under test.
+	repository = "https://repository.example.com/mallard"
 	// timeout bounds the work in one tab.
 	timeout = time.Minute
 )
 
 // The website under test, its address, and the browser.
 var (
-	built   *site.Site
 	out     string
 	address string
 	browser context.Context
@@ -63,19 +65,81 @@ func run(m *testing.M) (code int, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	out = filepath.Join(folder, "a", "path")
-	if built, err = site.Build(ctx, site.Options{Root: root, Out: out}); err != nil {
-		return 0, fmt.Errorf("building the website: %w", err)
+	build := exec.CommandContext(ctx, filepath.Join(root, "hack", "website.sh"), "build", "--destination", out)
+	build.Env = append(os.Environ(), "REPOSITORY="+repository)
+	if output, err := build.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("building the website: %w\n%s", err, output)
 	}
 	// The website works below a path, too.
 	server := httptest.NewServer(http.FileServer(http.Dir(folder)))
 	defer server.Close()
 	address = server.URL + "/a/path/"
 	var stop func()
-	if browser, stop, err = chromium.Start(ctx); err != nil {
+	if browser, stop, err = startBrowser(ctx); err != nil {
 		return 0, err
 	}
 	defer stop()
 	return m.Run(), nil
+}
+
+// page is a Markdown file that the website shows.
+type page struct {
+	// source is the path of the file, and url that of the page.
+	source, url     string
+	title, markdown string
+}
+
+var (
+	heading = regexp.MustCompile(`(?m)^# (.+)$`)
+	link    = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	markup  = strings.NewReplacer("`", "", "*", "")
+)
+
+// pages returns the pages of the repository: the Markdown files in its root and those below docs/, without the one that authors copy.
+func pages(t *testing.T) []page {
+	t.Helper()
+	repository := os.DirFS(root)
+	sources, err := fs.Glob(repository, "*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = fs.WalkDir(repository, "docs", func(source string, entry fs.DirEntry, err error) error {
+		if path.Ext(source) == ".md" && entry.Name() != "template.md" {
+			sources = append(sources, source)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []page
+	for _, source := range sources {
+		content, err := fs.ReadFile(repository, source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		title := heading.FindStringSubmatch(string(content))
+		if title == nil {
+			t.Fatalf("%s has no heading of level 1", source)
+		}
+		url := strings.TrimSuffix(source, ".md") + ".html"
+		if name, ok := strings.CutSuffix(url, "README.html"); ok {
+			url = name + "index.html" // as on GitHub
+		}
+		all = append(all, page{source, url, markup.Replace(link.ReplaceAllString(title[1], "$1")), string(content)})
+	}
+	return all
+}
+
+// pageOf returns the page of a Markdown file.
+func pageOf(t *testing.T, source string) page {
+	t.Helper()
+	all := pages(t)
+	i := slices.IndexFunc(all, func(p page) bool { return p.source == source })
+	if i < 0 {
+		t.Fatalf("%s is no page", source)
+	}
+	return all[i]
 }
 
 // viewport is a screen of a reader.
@@ -152,9 +216,9 @@ func (o *tab) do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 }
 
 // load loads a page.
-func (o *tab) load(t *testing.T, to *pages.Page) {
+func (o *tab) load(t *testing.T, to page) {
 	t.Helper()
-	o.do(t, chromedp.Navigate(address+to.URL))
+	o.do(t, chromedp.Navigate(address+to.url))
 }
 
 // evaluate returns the value of an expression.
@@ -188,7 +252,7 @@ func prefer(theme string) chromedp.Action[chromedp.Void] {
 
 // loaded waits until the page is loaded that an action navigates to.
 func loaded(action chromedp.Action[chromedp.Void]) chromedp.Action[chromedp.Void] {
-	wait := chromedp.WaitEvent(page.LoadEventFired, func(page.EventLoadEventFired) bool { return true }, action)
+	wait := chromedp.WaitEvent(cdppage.LoadEventFired, func(cdppage.EventLoadEventFired) bool { return true }, action)
 	return func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
 		_, err := wait(ctx, target)
 		return chromedp.Void{}, err

@@ -9,15 +9,15 @@ import (
 	"bytes"
 	"net/url"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/net/html"
-
-	"github.com/mallard-dev/mallard/website/internal/pages"
 )
 
 // document is a page as it was written.
@@ -68,12 +68,17 @@ func read(t *testing.T, address string) document {
 // loads.
 func TestLinks_EachTarget_Exists(t *testing.T) {
 	documents := map[string]document{}
-	for _, page := range pages.Chain(built.Groups) {
-		documents[page.URL] = read(t, page.URL)
+	for _, page := range pages(t) {
+		documents[page.url] = read(t, page.url)
 	}
+	commit, err := exec.CommandContext(t.Context(), "git", "rev-parse", "HEAD").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := repository + "/blob/" + strings.TrimSpace(string(commit)) + "/"
 	for from, page := range documents {
 		for _, link := range page.links {
-			if file, ok := strings.CutPrefix(link, built.Files+"/"); ok {
+			if file, ok := strings.CutPrefix(link, files); ok {
 				file, _, _ = strings.Cut(file, "#")
 				if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(file))); err != nil {
 					t.Errorf("%s: %s: %v", from, link, err)
@@ -119,11 +124,42 @@ func TestChain_PreviousAndNext_VisitEveryPageOnce(t *testing.T) {
 		previous, at = at, resolve(at, related["next"])
 	}
 	var want []string
-	for _, page := range pages.Chain(built.Groups) {
-		want = append(want, page.URL)
+	for _, page := range pages(t) {
+		want = append(want, page.url)
 	}
 	if slices.Sort(visited); !slices.Equal(visited, slices.Sorted(slices.Values(want))) {
 		t.Errorf("the chain has %d pages, want %d:\n%v\n%v", len(visited), len(want), visited, want)
+	}
+}
+
+// TestNavigation_Index_DefinesGroupsAndOrder compares the navigation with the tables of docs/README.md.
+func TestNavigation_Index_DefinesGroupsAndOrder(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join(out, "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, navigation, _ := strings.Cut(string(content), `<nav id="navigation"`)
+	navigation, _, _ = strings.Cut(navigation, "</nav>")
+	entry := regexp.MustCompile(`<h2>(.*?)</h2>|<li><a href="(.*?)"`)
+	row := regexp.MustCompile(`(?m)^## (.*)$|^\| \[[^\]]*\]\((\S+)\.md\)`)
+	want := []string{"index.html", "docs/index.html"}
+	for _, match := range row.FindAllStringSubmatch(pageOf(t, "docs/README.md").markdown, -1) {
+		if match[2] != "" {
+			want = append(want, strings.Replace("docs/"+match[2]+".html", "README.", "index.", 1))
+		} else {
+			want = append(want, match[1])
+		}
+	}
+	want = append(want, "Project")
+	var got []string
+	for _, match := range entry.FindAllStringSubmatch(navigation, -1) {
+		// Other pages follow the page that refers to them, or are in the root.
+		if at := match[1] + match[2]; slices.Contains(want, at) {
+			got = append(got, at)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%q\nwant\n%q", got, want)
 	}
 }
 
@@ -136,18 +172,20 @@ func resolve(from, link string) string {
 
 // TestBlocks_InfoString_IsNotShown looks for attributes of fenced blocks, and for captions of excerpts.
 func TestBlocks_InfoString_IsNotShown(t *testing.T) {
-	captions := 0
-	for _, page := range pages.Chain(built.Groups) {
-		content, err := os.ReadFile(filepath.Join(out, filepath.FromSlash(page.URL)))
+	captions, links := 0, 0
+	for _, page := range pages(t) {
+		content, err := os.ReadFile(filepath.Join(out, filepath.FromSlash(page.url)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(content), "shown-by=") && !strings.Contains(page.Markdown, "`shown-by=") {
-			t.Errorf("%s shows an attribute", page.URL)
+		if strings.Contains(string(content), "shown-by=") && !strings.Contains(page.markdown, "`shown-by=") {
+			t.Errorf("%s shows an attribute", page.url)
 		}
 		captions += strings.Count(string(content), "<figcaption>")
+		links += strings.Count(string(content), "<figcaption><a href=")
 	}
-	if captions == 0 {
-		t.Error("no excerpt has a caption")
+	// Some excerpts are files of the reader.
+	if links == 0 || captions <= links {
+		t.Errorf("%d of %d captions are links", links, captions)
 	}
 }

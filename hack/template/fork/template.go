@@ -82,7 +82,7 @@ var parts = []part{{
 	names: []string{anything},
 	remove: []string{
 		"docs", "website", "monitoring", "kustomize", ".github", "*.md",
-		"crud/documents_test.go", "conversion/cmd/assign-gen/documents_test.go", "hack/release.sh", "hack/tools/ko/*.go",
+		"crud/documents_test.go", "conversion/cmd/assign-gen/documents_test.go", "hack/release.sh", "hack/website.sh", "hack/tools/ko/*.go",
 		"test/doc.go", "test/repository/environments_test.go",
 		"test/addressbinding", "test/admission", "test/availability", "test/checkout", "test/config", "test/conversion", "test/costs", "test/crud", "test/docs",
 		"test/events", "test/faults", "test/generated", "test/hardening", "test/harness", "test/hooks", "test/install", "test/kind", "test/kubectl",

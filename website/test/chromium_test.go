@@ -3,8 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package chromium starts the Chromium of this machine without a window: to render diagrams, and to test the website.
-package chromium
+package test
 
 import (
 	"context"
@@ -12,22 +11,24 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
+	"testing"
 
 	"github.com/chromedp/chromedp"
 )
 
-// Variable is the environment variable with the path of the browser.
-const Variable = "CHROMIUM"
+// chromium is the environment variable with the path of the browser.
+const chromium = "CHROMIUM"
 
-// names are the programs to look for, unless Variable is set.
-var names = []string{
+// browsers are the programs to look for, unless the variable is set.
+var browsers = []string{
 	"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 }
 
-// Find returns the path of the browser.
-func Find() (string, error) {
-	candidates := names
-	if path := os.Getenv(Variable); path != "" {
+// findBrowser returns the path of the browser.
+func findBrowser() (string, error) {
+	candidates := browsers
+	if path := os.Getenv(chromium); path != "" {
 		candidates = []string{path}
 	}
 	for _, name := range candidates {
@@ -36,12 +37,12 @@ func Find() (string, error) {
 		}
 	}
 	return "", fmt.Errorf("no Chromium in %q: install it (Debian: apt-get install chromium fonts-liberation), or set %s to the path of Chromium or Chrome",
-		candidates, Variable)
+		candidates, chromium)
 }
 
-// Start starts a browser, and returns the context of its first tab. Stop ends the browser.
-func Start(ctx context.Context) (tab context.Context, stop func(), err error) {
-	path, err := Find()
+// startBrowser starts a browser without a window, and returns the context of its first tab. Stop ends the browser.
+func startBrowser(ctx context.Context) (tab context.Context, stop func(), err error) {
+	path, err := findBrowser()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -60,4 +61,13 @@ func Start(ctx context.Context) (tab context.Context, stop func(), err error) {
 		return nil, nil, errors.Join(fmt.Errorf("starting %s", path), err)
 	}
 	return tab, stop, nil
+}
+
+func TestFindBrowser_NoBrowser_ErrorNamesPackageAndVariable(t *testing.T) {
+	t.Setenv(chromium, "/no/such/browser")
+	_, err := findBrowser()
+	if err == nil || !strings.Contains(err.Error(), "/no/such/browser") || !strings.Contains(err.Error(), "apt-get install chromium") ||
+		!strings.Contains(err.Error(), "set CHROMIUM") {
+		t.Errorf("got %v", err)
+	}
 }
