@@ -9,64 +9,23 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"reflect"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 )
 
-const configurationIntro = `# Configuration
-
-> For operators. Takes 5 minutes. Result: you know each key and variable, its default and its valid values.
-
-## ConfigMaps
-
-The ConfigMaps are in the namespace of the operator. A key in ` + "`_example`" + ` has no effect; copy the key to the same depth as ` + "`_example`" + ` to set
-it. The webhook rejects other keys, a value or a combination of keys that is not valid, and the changed content of ` + "`_example`" + `. A process does
-not start with an invalid value, and one that runs keeps the last valid content. A change takes effect without a restart unless the table says otherwise.
-`
-
-const commonVariables = `
-### Every process
-
-Most are those of knative.dev/pkg, which every Knative controller has.
-
-| variable | default | description |
-|---|---|---|
-| ` + "`SYSTEM_NAMESPACE`" + ` | (required) | Namespace of the operator's ConfigMaps, leases and secrets. |
-| ` + "`POD_NAME`" + ` | | Name of the Pod, which logs, metrics and traces contain. |
-| ` + "`WATCH_NAMESPACE`" + ` | | The only namespace whose objects are watched; empty for all namespaces. |
-| ` + "`HEALTH_PORT`" + ` | ` + "`8080`" + ` | Port of /health and /readiness; see package hardening. |
-| ` + "`PROFILING_PORT`" + ` | ` + "`8008`" + ` | Port of the profiler, which the ConfigMap config-observability turns on. |
-| ` + "`METRICS_PROMETHEUS_PORT`" + ` | ` + "`9090`" + ` | Port of /metrics, which the ConfigMap config-observability turns on. |
-| ` + "`CONFIG_LOGGING_NAME`, `CONFIG_LEADERELECTION_NAME`, `CONFIG_OBSERVABILITY_NAME`" + ` | the names above | Names of the ConfigMaps. |
-| ` + "`K_THREADS_PER_CONTROLLER`" + ` | ` + "`2`" + ` | How many objects each controller reconciles at a time. The Deployment of the controller sets 8. |
-| ` + "`KUBE_API_QPS`, `KUBE_API_BURST`" + ` | no limit | Limits of requests per second to the API server. |
-| ` + "`KUBERNETES_MIN_VERSION`" + ` | that of knative.dev/pkg | The oldest version of Kubernetes with which a process starts. |
-| ` + "`WEBHOOK_NAME`, `WEBHOOK_PORT`, `WEBHOOK_SECRET_NAME`" + ` | see the mains | Service, port and certificate Secret of a process that serves a webhook. |
-| ` + "`HARDENING_OFF`" + ` | | Concerns of package hardening that are switched off, separated by commas. |
-| ` + "`GOMEMLIMIT`" + ` | | Memory near which the Go runtime collects garbage more often, such as 256MiB. |
-`
-
-const flagsSection = `
-## Flags
-
-| flag | effect |
-|---|---|
-| ` + "`--disable-ha`" + ` | reconciles without leader election |
-| ` + "`--kubeconfig`, `--cluster`, `--server`" + ` | select the API server of a process outside of a cluster |
-| ` + "`--kube-api-qps`, `--kube-api-burst`" + ` | limit the requests to the API server |
-| ` + "`--add_dir_header`, `--alsologtostderr`, `--log_backtrace_at`, `--log_dir`, `--log_file`, `--log_file_max_size`, `--logtostderr`, " +
-	"`--one_output`, `--skip_headers`, `--skip_log_headers`, `--stderrthreshold`, `--v`, `--vmodule`" +
-	` | configure klog, with which client-go logs; the log of the operator does not depend on them. Levels are at most 7: from 8 on, client-go logs objects, also the values of Secrets |
-`
+// configMap contains the rows of the tables of a ConfigMap.
+type configMap struct {
+	Name               string
+	Texts              []string
+	Keys, Combinations [][]string
+}
 
 // configurationPage returns the page of ConfigMaps, environment variables and flags.
 func configurationPage(root string) (string, error) {
@@ -74,40 +33,42 @@ func configurationPage(root string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("finding ConfigMaps: %w", err)
 	}
-	var page strings.Builder
-	page.WriteString(configurationIntro)
+	var page struct {
+		ConfigMaps []configMap
+		Programs   []program
+	}
 	for _, file := range paths {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			return "", fmt.Errorf("reading ConfigMaps: %w", err)
 		}
-		section, err := configMapSection(content, filepath.Base(file))
+		m, err := readConfigMap(content, filepath.Base(file))
 		if err != nil {
 			return "", fmt.Errorf("reading %s: %w", file, err)
 		}
-		page.WriteString(section)
+		page.ConfigMaps = append(page.ConfigMaps, m)
 	}
-	variables, err := variablesSection(root)
-	return page.String() + "\n## Environment variables\n" + variables + commonVariables + flagsSection, err
+	if page.Programs, err = programs(root); err != nil {
+		return "", err
+	}
+	return render("configuration.md", page)
 }
 
 // example matches a line of _example that sets a key: a key that has no default is commented out.
 var example = regexp.MustCompile(`^(# )?([a-z][a-zA-Z0-9.-]*): (.+)$`)
 
-// configMapSection returns the section of a ConfigMap. The keys of a paragraph of its _example share the comment of the paragraph. A
-// comment without a key describes the ConfigMap, or a combination of keys after "Together: ".
-func configMapSection(content []byte, file string) (string, error) {
-	var m struct {
+// readConfigMap reads a ConfigMap. The keys of a paragraph of its _example share the comment of the paragraph. A comment without a key
+// describes the ConfigMap, or a combination of keys after "Together: ".
+func readConfigMap(content []byte, file string) (configMap, error) {
+	var stored struct {
 		Metadata struct{ Name string }
 		Data     map[string]string
 	}
-	if err := yaml.Unmarshal(content, &m); err != nil {
-		return "", fmt.Errorf("parsing: %w", err)
+	if err := yaml.Unmarshal(content, &stored); err != nil {
+		return configMap{}, fmt.Errorf("parsing: %w", err)
 	}
-	var rows, combinations [][]string
-	var text strings.Builder
-	fmt.Fprintf(&text, "\n### %s\n\n", m.Metadata.Name)
-	for paragraph := range strings.SplitSeq(m.Data["_example"], "\n\n") {
+	m := configMap{Name: stored.Metadata.Name}
+	for paragraph := range strings.SplitSeq(stored.Data["_example"], "\n\n") {
 		description, valid, keys := readParagraph(paragraph)
 		if strings.HasPrefix(paragraph, "####") {
 			continue
@@ -115,29 +76,21 @@ func configMapSection(content []byte, file string) (string, error) {
 		if combination, ok := strings.CutPrefix(description, "Together: "); ok {
 			accepted, rejected, _ := strings.Cut(valid, " Invalid: ")
 			rejected = strings.ReplaceAll(rejected, " Invalid: ", "` `")
-			combinations = append(combinations, []string{strings.TrimSuffix(combination, "."), code(accepted), code(rejected)})
+			m.Combinations = append(m.Combinations, []string{strings.TrimSuffix(combination, "."), code(accepted), code(rejected)})
 		} else if len(keys) == 0 && description != "" {
-			text.WriteString(description + "\n\n")
+			m.Texts = append(m.Texts, description)
 		}
 		for _, key := range keys {
-			installed := ""
-			if value, ok := m.Data[key[0]]; ok {
-				installed = code(value)
-			}
 			if strings.HasPrefix(key[1], "|") {
 				key[1] = fmt.Sprintf("[JSON](../../config/%s)", file)
 			}
-			rows = append(rows, []string{code(key[0]), key[1], installed, strings.TrimSuffix(valid, "."), description})
+			m.Keys = append(m.Keys, []string{code(key[0]), key[1], code(stored.Data[key[0]]), strings.TrimSuffix(valid, "."), description})
 		}
 	}
-	if len(rows) == 0 {
-		return "", errors.New("the ConfigMap has no key in _example")
+	if len(m.Keys) == 0 {
+		return configMap{}, errors.New("the ConfigMap has no key in _example")
 	}
-	text.WriteString(table([]string{"key", "default", "installed", "valid values", "description"}, rows))
-	if len(combinations) > 0 {
-		text.WriteString("\n" + table([]string{"combination", "accepted", "rejected"}, combinations))
-	}
-	return text.String(), nil
+	return m, nil
 }
 
 // readParagraph returns the comment of a paragraph before and after "Valid: ", and its keys with their defaults.
@@ -162,90 +115,79 @@ func readParagraph(paragraph string) (description, valid string, keys [][2]strin
 	return description, valid, keys
 }
 
-// variable is a field of a struct of settings.
-type variable struct{ name, defaulted, typ, description string }
+// program is a struct of settings: its name, and the rows of its variables.
+type program struct {
+	Title     string
+	Variables [][]string
+}
 
-// variablesSection returns the sections of the variables that programs and packages declare.
-func variablesSection(root string) (string, error) {
+// programs returns the structs of settings that programs and packages declare.
+func programs(root string) ([]program, error) {
 	files, err := sources(root, "cmd", "crud", "pkg", "confidential")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	structs, rules := make(map[string][]variable), make(map[string]string)
+	rules := make(map[string]string)
 	for _, file := range files {
+		for _, declaration := range file.Decls {
+			if f, ok := declaration.(*ast.FuncDecl); ok && f.Name.Name == "Decode" && f.Recv != nil {
+				rules[typeName(f.Recv.List[0].Type)] = ruleOf(f)
+			}
+		}
+	}
+	var found []program
+	for _, file := range files {
+		folder := path.Dir(file.path)
+		title := "Program " + path.Base(folder)
+		if !strings.HasPrefix(folder, "cmd/") {
+			title = "Processes with package " + folder
+		}
 		ast.Inspect(file.File, func(node ast.Node) bool {
-			switch node := node.(type) {
-			case *ast.TypeSpec:
-				if s, ok := node.Type.(*ast.StructType); ok {
-					if of := variables(s); len(of) > 0 {
-						structs[file.path+" "+node.Name.Name] = of
-					}
-				}
-			case *ast.FuncDecl:
-				if node.Name.Name == "Decode" && node.Recv != nil {
-					rules[receiver(node)] = ruleOf(node)
+			if s, ok := node.(*ast.StructType); ok {
+				if rows := variables(s, rules); len(rows) > 0 {
+					found = append(found, program{title, rows})
 				}
 			}
 			return true
 		})
 	}
-	var text strings.Builder
-	names := slices.Sorted(maps.Keys(structs))
-	for _, name := range names {
-		file, _, _ := strings.Cut(name, " ")
-		var rows [][]string
-		for _, v := range structs[name] {
-			rows = append(rows, []string{code(v.name), v.defaulted, rules[v.typ], v.description})
-		}
-		folder := path.Dir(file)
-		title := "Program " + path.Base(folder)
-		if !strings.HasPrefix(folder, "cmd/") {
-			title = "Processes with package " + folder
-		}
-		fmt.Fprintf(&text, "\n### %s\n\n%s", title, table([]string{"variable", "default", "valid values", "description"}, rows))
-	}
-	return text.String(), nil
+	return found, nil
 }
 
-// variables returns the fields of a struct that have a variable.
-func variables(s *ast.StructType) []variable {
-	var found []variable
+// variables returns a row for each field of a struct that has a variable.
+func variables(s *ast.StructType, rules map[string]string) [][]string {
+	var rows [][]string
 	for _, f := range s.Fields.List {
 		if f.Tag == nil {
 			continue
 		}
-		text, err := strconv.Unquote(f.Tag.Value)
-		if err != nil {
-			continue
-		}
-		tag := reflect.StructTag(text)
+		tag := reflect.StructTag(strings.Trim(f.Tag.Value, "`"))
 		name, ok := tag.Lookup("envconfig")
 		if !ok {
 			continue
 		}
-		v := variable{name: name, defaulted: code(tag.Get("default")), description: sentence(tag.Get("desc"))}
+		standard := code(tag.Get("default"))
 		if tag.Get("required") != "" {
-			v.defaulted = "(required)"
+			standard = "(required)"
 		}
-		switch typ := f.Type.(type) {
-		case *ast.Ident:
-			v.typ = typ.Name
-		case *ast.SelectorExpr:
-			v.typ = typ.Sel.Name
-		}
-		found = append(found, v)
+		rows = append(rows, []string{code(name), standard, rules[typeName(f.Type)], sentence(tag.Get("desc"))})
 	}
-	return found
+	return rows
 }
 
-// receiver returns the name of the type whose method a function is.
-func receiver(f *ast.FuncDecl) string {
-	if pointer, ok := f.Recv.List[0].Type.(*ast.StarExpr); ok {
-		if name, ok := pointer.X.(*ast.Ident); ok {
-			return name.Name
-		}
+// typeName returns the name of a type without its package, or of the type that a pointer is to.
+func typeName(expression ast.Expr) string {
+	if pointer, ok := expression.(*ast.StarExpr); ok {
+		expression = pointer.X
 	}
-	return ""
+	switch typ := expression.(type) {
+	case *ast.Ident:
+		return typ.Name
+	case *ast.SelectorExpr:
+		return typ.Sel.Name
+	default:
+		return ""
+	}
 }
 
 // ruleOf returns the text after "must be " in a function that decodes a variable.

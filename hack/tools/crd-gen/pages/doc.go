@@ -10,6 +10,6 @@ SPDX-License-Identifier: Apache-2.0
 //	permissions.md           RBAC permissions by account, from the manifests and their comments
 //	configuration.md         keys of ConfigMaps, from their _example; environment variables, from the settings of each program
 //
-// crd-gen calls [Write] with the CRDs that it has generated. A declaration that has no comment, and a constant whose condition is
-// unknown, is an error that names it.
+// Each page has a template, which contains the text around the tables. crd-gen calls [Write] with the CRDs that it has generated. A declaration
+// that has no comment, and a constant whose condition is unknown, is an error that names it.
 package pages

@@ -25,53 +25,60 @@ type field struct {
 	versions []string
 }
 
+// part is the spec or the status of a kind, with the rows of its fields.
+type part struct {
+	Title string
+	Rows  [][]string
+}
+
 // fieldsPage returns the page of the fields of a kind.
-func fieldsPage(root string, crd *apiextensionsv1.CustomResourceDefinition) string {
+func fieldsPage(root string, crd *apiextensionsv1.CustomResourceDefinition) (string, error) {
 	names := crd.Spec.Names
 	var versions []string
 	for i := range crd.Spec.Versions {
 		versions = append(versions, crd.Spec.Versions[i].Name)
 	}
 	slices.SortFunc(versions, func(a, b string) int { return version.CompareKubeAwareVersionStrings(b, a) })
-	var page strings.Builder
-	fmt.Fprintf(&page, "# Fields of %s\n\n> For users of the API. Takes 5 minutes. Result: you know the type and the bounds of each field of %s.\n\n",
-		names.Kind, names.Kind)
-	if isDescribed(root) {
-		fmt.Fprintf(&page, "[%s](%s.md) describes the behavior. ", names.Kind, names.Singular)
+	page := struct {
+		IsDescribed bool
+		Names       apiextensionsv1.CustomResourceDefinitionNames
+		Versions    []string
+		Rows        [][]string
+		Parts       []part
+	}{
+		IsDescribed: isDescribed(root), Names: names, Versions: versions,
+		Rows: [][]string{{code(crd.Spec.Group), codes(versions), code(names.Plural), codes(names.ShortNames), string(crd.Spec.Scope)}},
 	}
-	page.WriteString("The kind has these names:\n\n" +
-		table([]string{"group", "versions", "resource", "short names", "scope"},
-			[][]string{{code(crd.Spec.Group), codes(versions), code(names.Plural), codes(names.ShortNames), string(crd.Spec.Scope)}}))
-	if len(versions) > 1 {
-		page.WriteString("\nA field that differs between versions has a row for each form, with the versions of that form. All other fields are the same " +
-			"at each version.\n")
+	for _, title := range []string{"Spec", "Status"} {
+		if rows := rowsOf(crd, versions, strings.ToLower(title)); len(rows) > 0 {
+			page.Parts = append(page.Parts, part{title, rows})
+		}
 	}
-	for _, part := range []string{"spec", "status"} {
-		var fields []field
-		for _, name := range versions {
-			for i := range crd.Spec.Versions {
-				if v := crd.Spec.Versions[i]; v.Name == name && v.Schema != nil {
-					object := v.Schema.OpenAPIV3Schema
-					if s, ok := object.Properties[part]; ok {
-						fields = merge(fields, collect(part, &s, slices.Contains(object.Required, part)), name)
-					}
+	return render("fields.md", page)
+}
+
+// rowsOf returns the rows of the fields below a field of a kind.
+func rowsOf(crd *apiextensionsv1.CustomResourceDefinition, versions []string, name string) [][]string {
+	var fields []field
+	for _, version := range versions {
+		for _, v := range crd.Spec.Versions {
+			if v.Name == version && v.Schema != nil {
+				object := v.Schema.OpenAPIV3Schema
+				if s, ok := object.Properties[name]; ok {
+					fields = merge(fields, collect(name, &s, slices.Contains(object.Required, name)), version)
 				}
 			}
 		}
-		var rows [][]string
-		for _, f := range fields {
-			in := ""
-			if len(f.versions) < len(versions) {
-				in = strings.Join(f.versions, ", ")
-			}
-			rows = append(rows, append([]string{code(f.path), in}, f.cells[:]...))
-		}
-		if len(rows) > 0 {
-			fmt.Fprintf(&page, "\n## %s\n\n%s", strings.ToUpper(part[:1])+part[1:],
-				table([]string{"field", "versions", "type", "required", "default", "bounds", "description"}, rows))
-		}
 	}
-	return page.String()
+	var rows [][]string
+	for _, f := range fields {
+		in := ""
+		if len(f.versions) < len(versions) {
+			in = strings.Join(f.versions, ", ")
+		}
+		rows = append(rows, append([]string{code(f.path), in}, f.cells[:]...))
+	}
+	return rows
 }
 
 // merge adds the fields of a version. A field that is the same at an earlier version gets the version, too.

@@ -43,7 +43,11 @@ spec:
 		"| `spec.names` | v1 | list of strings | yes | | at most 2 items; each: at most 1 character; each: matches `a\\|b` |",
 		"| `spec.size` | | integer | | `3` | 1 to 9 |",
 	}
-	expectRows(t, fieldsPage(t.TempDir(), crd), want)
+	page, err := fieldsPage(t.TempDir(), crd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectRows(t, page, want)
 }
 
 // root returns a folder with files.

@@ -19,32 +19,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-const permissionsIntro = `# Permissions
-
-> For cluster administrators. Takes 5 minutes. Result: you know each RBAC permission of each process, its reason, and the file that grants it.
-
-Each table lists the permissions of one ServiceAccount. The scope is a namespace, or *cluster* for all namespaces and for objects outside of
-namespaces.`
-
-// overlaysAndSuite and ducksPage are left out of a repository that has generated pages only.
-const overlaysAndSuite = ` An installation for [one namespace](../how-to/install.md#overlays) has Roles in place of most ClusterRoles. The suite
-` + "`test/permissions`" + ` compares the verbs with the audit log of the API server: a process uses each verb that it has.`
-
-const aggregatedIntro = `
-## Permissions of users
-
-Kubernetes adds these rules to its own roles. ` + "`edit`" + ` includes ` + "`view`, and `admin` includes `edit`" + `.
-
-`
-
-const ducksIntro = `
-## Permissions for kinds of other authors
-
-The author of a kind ships a ClusterRole with one of these labels, so that the processes are authorized for the kind`
-
-const ducksPage = `; see
-[duck typing](../explanation/duck-typing.md)`
-
 // manifest is a manifest about permissions, with the comments of its rules.
 type manifest struct {
 	file     string
@@ -83,8 +57,11 @@ func permissionsPage(root string) (string, error) {
 			roles[m.Kind+" "+m.Metadata.Name] = m
 		}
 	}
-	accounts := make(map[string][][]string)
-	var users, ducks [][]string
+	page := struct {
+		IsDescribed  bool
+		Accounts     map[string][][]string
+		Users, Ducks [][]string
+	}{IsDescribed: isDescribed(root), Accounts: make(map[string][][]string)}
 	for _, m := range manifests {
 		switch m.Kind {
 		case "ClusterRoleBinding", "RoleBinding":
@@ -101,36 +78,18 @@ func permissionsPage(root string) (string, error) {
 				return "", err
 			}
 			for _, subject := range m.Subjects {
-				accounts[subject.Name] = append(accounts[subject.Name], rows...)
+				page.Accounts[subject.Name] = append(page.Accounts[subject.Name], rows...)
 			}
 		case "ClusterRole":
 			rows, err := m.rows("")
 			if err != nil {
 				return "", err
 			}
-			users = append(users, labeled(m, "rbac.authorization.k8s.io/aggregate-to-", "", rows)...)
-			ducks = append(ducks, labeled(m, "duck.", "duck.", rows)...)
+			page.Users = append(page.Users, labeled(m, "rbac.authorization.k8s.io/aggregate-to-", "", rows)...)
+			page.Ducks = append(page.Ducks, labeled(m, "duck.", "duck.", rows)...)
 		}
 	}
-	described := func(text string) string {
-		if isDescribed(root) {
-			return text
-		}
-		return ""
-	}
-	var page strings.Builder
-	page.WriteString(permissionsIntro + described(overlaysAndSuite) + "\n")
-	columns := []string{"API group", "resources", "names", "verbs", "scope", "reason", "file"}
-	for _, account := range slices.Sorted(maps.Keys(accounts)) {
-		fmt.Fprintf(&page, "\n## ServiceAccount %s\n\n%s", account, table(columns, accounts[account]))
-	}
-	if len(users) > 0 {
-		page.WriteString(aggregatedIntro + table(append([]string{"added to"}, columns...), users))
-	}
-	if len(ducks) > 0 {
-		page.WriteString(ducksIntro + described(ducksPage) + ".\n\n" + table(append([]string{"label"}, columns...), ducks))
-	}
-	return page.String(), nil
+	return render("permissions.md", page)
 }
 
 // labeled returns the rows of a role for each of its labels with the prefix, with the label in one more cell. There, replacement is the prefix.

@@ -16,30 +16,6 @@ import (
 	"strings"
 )
 
-const reasonsIntro = `# Reasons and events
-
-> For users and operators of the kinds. Takes 1 minute for a reason. Result: you know the meaning of a reason and its remedy.
-
-A condition that is not True has a reason. The condition Ready has the reason of the condition that it depends on, which ` + "`kubectl get`" + ` shows
-in the column REASON. The message of the condition names the objects. ` + "`kubectl describe`" + ` shows both, and the events of the object.
-
-An event reports that a condition has changed. Reconciliations without a change emit no events. A Warning has the reason and the message of the
-condition that became False, or False for another reason.
-`
-
-const reasonsEnd = `
-## Events of knative.dev/pkg
-
-The generated reconcilers emit these events about every kind:
-
-| type | reason | meaning | remedy |
-|---|---|---|---|
-| Normal | ` + "`FinalizerUpdate`" + ` | The finalizer was added or removed. | |
-| Warning | ` + "`FinalizerUpdateFailed`" + ` | The API server rejected a change of the finalizer. | None. The controller retries with exponential back-off. |
-| Warning | ` + "`UpdateFailed`" + ` | The API server rejected the status. | None. The controller retries with exponential back-off. |
-| Warning | ` + "`InternalError`" + ` | The reconciliation returned an error that no condition describes. | Read the log of the controller. |
-`
-
 // kindReasons are the conditions, reasons and events that the sources declare for a kind.
 type kindReasons struct {
 	kind, page string
@@ -69,7 +45,10 @@ func reasonsPage(root string) (string, error) {
 	if isDescribed(root) {
 		suffix = ".md"
 	}
-	var sections, others []string
+	var page struct {
+		Kinds    []kindPart
+		Packages []reasonPart
+	}
 	kinds := make(map[string]*kindReasons)
 	for _, file := range files {
 		all := constants(file)
@@ -93,8 +72,7 @@ func reasonsPage(root string) (string, error) {
 		case k.kind != "":
 			kinds[k.kind] = k
 		case len(k.reasons) > 0:
-			others = append(others, fmt.Sprintf("\n## Events of package %s\n\n%s\n\n%s", path.Dir(file.path), sentence(k.reasons[0].block),
-				reasonTable(k.reasons)))
+			page.Packages = append(page.Packages, reasonPart{path.Dir(file.path), sentence(k.reasons[0].block), reasonRows(k.reasons)})
 		}
 	}
 	for _, file := range files {
@@ -105,9 +83,9 @@ func reasonsPage(root string) (string, error) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
-		sections = append(sections, kinds[name].section())
+		page.Kinds = append(page.Kinds, kinds[name].part())
 	}
-	return reasonsIntro + strings.Join(append(sections, others...), "") + reasonsEnd, nil
+	return render("reasons-and-events.md", page)
 }
 
 // addEvents adds the constants for reasons of events that a file declares, and the conditions that it names as reported.
@@ -135,41 +113,36 @@ func (k *kindReasons) addEvents(file source) {
 	})
 }
 
-func (k *kindReasons) section() string {
-	var text strings.Builder
-	fmt.Fprintf(&text, "\n## %s\n\n[%s](%s) describes the kind.\n", k.kind, k.kind, k.page)
+// kindPart is the part of the page about a kind.
+type kindPart struct {
+	Kind, Page string
+	Sections   []reasonPart
+	Events     [][]string
+}
+
+// reasonPart is the part of the page about a condition, or about the events of a package.
+type reasonPart struct {
+	Title, Text string
+	Reasons     [][]string
+}
+
+func (k *kindReasons) part() kindPart {
+	part := kindPart{Kind: k.kind, Page: k.page}
 	for _, condition := range k.conditions {
-		var of []constant
-		for _, c := range k.reasons {
-			if slices.Contains(k.conditionsOf(c), condition.value) {
-				of = append(of, c)
-			}
-		}
-		fmt.Fprintf(&text, "\n### %s: %s\n\n%s\n", k.kind, condition.value, sentence("The condition"+strings.TrimPrefix(condition.doc, condition.name)))
-		if len(of) > 0 {
-			text.WriteString("\n" + reasonTable(of))
-		}
+		of := slices.DeleteFunc(slices.Clone(k.reasons), func(c constant) bool { return !slices.Contains(k.conditionsOf(c), condition.value) })
+		text := sentence("The condition" + strings.TrimPrefix(condition.doc, condition.name))
+		part.Sections = append(part.Sections, reasonPart{condition.value, text, reasonRows(of)})
 	}
-	var others []constant
-	for _, c := range k.reasons {
-		if len(k.conditionsOf(c)) == 0 {
-			others = append(others, c)
-		}
+	if others := slices.DeleteFunc(slices.Clone(k.reasons), func(c constant) bool { return len(k.conditionsOf(c)) > 0 }); len(others) > 0 {
+		part.Sections = append(part.Sections, reasonPart{Title: "other reasons", Reasons: reasonRows(others)})
 	}
-	if len(others) > 0 {
-		fmt.Fprintf(&text, "\n### %s: other reasons\n\n%s", k.kind, reasonTable(others))
-	}
-	var rows [][]string
 	if len(k.reported) > 0 {
-		rows = append(rows, []string{"Warning", "that of the condition", codes(k.reported) + " became False, or False for another reason."})
+		part.Events = append(part.Events, []string{"Warning", "that of the condition", codes(k.reported) + " became False, or False for another reason."})
 	}
 	for _, c := range k.events {
-		rows = append(rows, []string{"Normal", code(c.value), meaning(c)})
+		part.Events = append(part.Events, []string{"Normal", code(c.value), meaning(c)})
 	}
-	if len(rows) > 0 {
-		fmt.Fprintf(&text, "\n### %s: events\n\n%s", k.kind, table([]string{"type", "reason", "meaning"}, rows))
-	}
-	return text.String()
+	return part
 }
 
 // conditionsOf returns the conditions that a reason is for: those that its block names, in the first sentence if that names any.
@@ -190,7 +163,7 @@ func (k *kindReasons) conditionsOf(reason constant) []string {
 	return nil
 }
 
-func reasonTable(reasons []constant) string {
+func reasonRows(reasons []constant) [][]string {
 	var rows [][]string
 	for _, c := range reasons {
 		state := ""
@@ -200,7 +173,7 @@ func reasonTable(reasons []constant) string {
 		_, remedy, _ := strings.Cut(c.doc, "Remedy: ")
 		rows = append(rows, []string{code(c.value), state, meaning(c), cmp.Or(sentence(remedy), "–")})
 	}
-	return table([]string{"reason", "status", "meaning", "remedy"}, rows)
+	return rows
 }
 
 // meaning is the comment of a constant without its name, its status and the remedy.
