@@ -148,7 +148,7 @@ func (c *construction) nextTracker(key any) any {
 	if set := c.Context.Value(key); set != nil || c.returned.Load() {
 		return set
 	}
-	if t := newTracking(); c.tracker.CompareAndSwap(nil, t) {
+	if t := newTracking(controller.GetTrackerLease(c.Context)); c.tracker.CompareAndSwap(nil, t) {
 		return t
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,7 +48,7 @@ func pass(t *testing.T, tr *tracking, err error, references ...tracker.Reference
 
 func newTestTracking() (*tracking, *[]types.NamespacedName) {
 	var enqueued []types.NamespacedName
-	tr := newTracking()
+	tr := newTracking(time.Hour)
 	tr.callback = func(key types.NamespacedName) { enqueued = append(enqueued, key) }
 	return tr, &enqueued
 }
@@ -70,8 +71,8 @@ func TestTracker_ReferenceIsNotNamedAnymore_IsForgottenAfterASuccess(t *testing.
 		t.Errorf("the reference enqueues %v", *enqueued)
 	}
 	pass(t, tr, nil) // the object does not exist anymore
-	if len(tr.observers)+len(tr.references) > 0 {
-		t.Errorf("of a deleted object remains %v %v", tr.observers, tr.references)
+	if observers := tr.GetObservers(service("b")); len(observers)+len(tr.references) > 0 {
+		t.Errorf("of a deleted object remains %v %v", observers, tr.references)
 	}
 }
 
@@ -105,6 +106,21 @@ func TestTracker_Selector_ObservesMatchingObjects(t *testing.T) {
 	}
 	if got := tr.GetObservers(service("any")); len(got) > 0 {
 		t.Errorf("observers of another object: %v", got)
+	}
+}
+
+// A selector is another pointer in each reconciliation.
+func TestTracker_SelectorIsNamedAgain_EnqueuesOnceAndIsForgotten(t *testing.T) {
+	tr, enqueued := newTestTracking()
+	for range 2 {
+		pass(t, tr, nil, tracker.Reference{APIVersion: "v1", Kind: "Service", Namespace: "default", Selector: &metav1.LabelSelector{}})
+	}
+	if !slices.Equal(*enqueued, []types.NamespacedName{one}) {
+		t.Errorf("enqueued: %v", *enqueued)
+	}
+	pass(t, tr, nil, referenceTo("a"))
+	if got := tr.GetObservers(service("any", "x")); len(got) > 0 {
+		t.Errorf("observers by a dropped selector: %v", got)
 	}
 }
 
