@@ -51,7 +51,7 @@ func withConfigMap[T any](
 	defer cancel()
 	cm, err := kubeclient.Get(ctx).CoreV1().ConfigMaps(system.Namespace()).Get(limited, name, metav1.GetOptions{})
 	if err != nil {
-		return ctx, nil //nolint:nilerr // see above
+		return ctx, nil
 	}
 	parsed, err := explain(cm, parse)
 	if err != nil {

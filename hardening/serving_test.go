@@ -165,7 +165,7 @@ func TestRequests_NoWebhook_NothingChanges(t *testing.T) {
 	}
 }
 
-// Any Pod can send requests with any path and any header Host to the webhook.
+// Any Pod can send requests with any path, any header Host and any kind to the webhook.
 func TestMetrics_PathsAndHostsOfClients_AreNoAttributes(t *testing.T) {
 	for name, off := range map[string][]concern{"Hardened": nil, "Upstream": {attributes}} {
 		t.Run(name, func(t *testing.T) {
@@ -180,37 +180,42 @@ func TestMetrics_PathsAndHostsOfClients_AreNoAttributes(t *testing.T) {
 			}
 			stop, stopped := make(chan struct{}), make(chan error)
 			go func() { stopped <- server.Run(stop) }()
-			const paths = 50
-			for n := range paths {
-				post(t, port, fmt.Sprintf("/path-%d", n), fmt.Sprintf("host-%d:%d", n, n+1))
+			const n = 50
+			for i := range n {
+				post(t, port, fmt.Sprintf("/path-%d", i), fmt.Sprintf("host-%d:%d", i, i+1), "")
+				post(t, port, "/convert", "webhook", fmt.Sprintf(`{"request": {"desiredAPIVersion": "group-%d/v1"}}`, i))
 			}
-			post(t, port, "/convert", "webhook")
 			close(stop)
 			if err := <-stopped; err != nil {
 				t.Error(err)
 			}
+			got := values(t, reader, "http.server.request.duration")
 			want := map[string]int{"http.route": 1}
 			if len(off) > 0 {
-				want = map[string]int{"http.route": paths + 1, "server.address": paths + 1, "server.port": paths}
+				want = map[string]int{"http.route": n + 1, "server.address": n + 1, "server.port": n, "kn.webhook.resource.group": n}
 			}
-			for _, key := range []string{"http.route", "server.address", "server.port"} {
-				if got := values(t, reader, key); got != want[key] {
-					t.Errorf("the attribute %s has %d values, want %d", key, got, want[key])
+			for _, key := range []string{"http.route", "server.address", "server.port", "kn.webhook.resource.group"} {
+				if got[key] != want[key] {
+					t.Errorf("the attribute %s has %d values, want %d", key, got[key], want[key])
 				}
+			}
+			if got := values(t, reader, "kn.webhook.handler.duration"); got["http.route"] != 1 || got["kn.webhook.resource.group"] != n {
+				t.Errorf("the metric of conversions has these numbers of values: %v", got)
 			}
 		})
 	}
 }
 
 // post sends a request to the webhook once it listens.
-func post(t *testing.T, port int, path, host string) {
+func post(t *testing.T, port int, path, host, body string) {
 	t.Helper()
 	eventually(t, "the webhook answers", func() bool {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d%s", port, path), http.NoBody)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d%s", port, path), strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
 		request.Host = host
+		request.Header.Set("Content-Type", "application/json")
 		response, err := http.DefaultClient.Do(request)
 		if err == nil {
 			_ = response.Body.Close()
@@ -219,24 +224,27 @@ func post(t *testing.T, port int, path, host string) {
 	})
 }
 
-// values returns the number of values that an attribute has in the metric of requests.
-func values(t *testing.T, reader sdkmetric.Reader, key string) int {
+// values returns the numbers of values that the attributes of a metric have.
+func values(t *testing.T, reader sdkmetric.Reader, name string) map[string]int {
 	t.Helper()
 	var all metricdata.ResourceMetrics
 	if err := reader.Collect(t.Context(), &all); err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]bool{}
+	seen, numbers := map[attribute.KeyValue]bool{}, map[string]int{}
 	for _, scope := range all.ScopeMetrics {
 		for _, m := range scope.Metrics {
-			if histogram, ok := m.Data.(metricdata.Histogram[float64]); ok && m.Name == "http.server.request.duration" {
+			if histogram, ok := m.Data.(metricdata.Histogram[float64]); ok && m.Name == name {
 				for _, point := range histogram.DataPoints {
-					if value, ok := point.Attributes.Value(attribute.Key(key)); ok {
-						found[value.Emit()] = true
+					for _, a := range point.Attributes.ToSlice() {
+						if !seen[a] {
+							seen[a] = true
+							numbers[string(a.Key)]++
+						}
 					}
 				}
 			}
 		}
 	}
-	return len(found)
+	return numbers
 }

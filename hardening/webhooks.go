@@ -168,17 +168,10 @@ func (p *process) withBoundedMetrics(ctx context.Context) context.Context {
 				_, served := p.paths.Load(a.Value.AsString())
 				return served
 			}
-			return !server || !slices.Contains(chosen, a.Key)
+			return !server || !strings.HasPrefix(string(a.Key), "server.") && !strings.HasPrefix(string(a.Key), "kn.webhook.")
 		}}, true
 	}
 	return sharedmain.WithOTelViews(ctx, append(slices.Clone(views), bounded)...)
-}
-
-// chosen are the attributes of requests to the webhook with values of the client.
-var chosen = []attribute.Key{
-	"server.address", "server.port",
-	attribute.Key(webhook.GroupAttr), attribute.Key(webhook.VersionAttr), attribute.Key(webhook.KindAttr),
-	attribute.Key(webhook.SubresourceAttr), attribute.Key(webhook.OperationAttr),
 }
 
 // quietEncoding is the name of zap's JSON encoder without the lines of requests.
