@@ -133,23 +133,6 @@ func TestAlias_NewNameIsTaken_FormerStaysUntilItIsFree(t *testing.T) {
 	env.Await(t, refs[0], harness.Ready)
 }
 
-// The alias of an object whose finalizer was removed by hand while no controller ran.
-func TestAlias_ItsObjectIsGone_IsDeleted(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	left := env.Apply(t, directory, fmt.Sprintf(`
-apiVersion: v1
-kind: Service
-metadata:
-  name: %s
-  annotations: {samples.knative.dev/addressableservice: %s/it}
-  labels: {samples.knative.dev/addressableservice-uid: 00000000-0000-0000-0000-000000000000}
-spec: {type: ExternalName, externalName: old.example.com}
-`, ns, ns))[0]
-	env.Await(t, left, harness.Deleted)
-}
-
 func TestPublish_OwnerDoesNotExist_ObjectAndAliasAreDeleted(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)

@@ -8,14 +8,11 @@ package addressableservice
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
@@ -24,10 +21,8 @@ import (
 	"knative.dev/pkg/reconciler"
 	"knative.dev/pkg/tracker"
 
-	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/client/clientset/versioned"
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/failures"
@@ -36,7 +31,6 @@ import (
 // Reconciler implements the generated reconciler's Interface and Finalizer. Its fields are set by NewController and not changed afterwards.
 type Reconciler struct {
 	kube                kubernetes.Interface
-	samples             versioned.Interface
 	addressableServices listers.AddressableServiceLister
 	services            corev1listers.ServiceLister
 	aliases             cache.Indexer // the cache of Services, with the index aliasesByOwner
@@ -49,7 +43,6 @@ type Reconciler struct {
 var (
 	_ addressableservicereconciler.Interface = (*Reconciler)(nil)
 	_ addressableservicereconciler.Finalizer = (*Reconciler)(nil)
-	_ reconciler.OnDeletionInterface         = (*Reconciler)(nil)
 
 	addressableServiceKind = v1.SchemeGroupVersion.WithKind("AddressableService")
 	serviceKind            = corev1.SchemeGroupVersion.WithKind("Service")
@@ -65,17 +58,14 @@ const (
 )
 
 // reported are the conditions whose changes are events.
-var reported = []failures.Reported{{
-	Condition: v1.AddressableServiceConditionTargetResolved,
-	Reason:    EventTargetResolved,
-	Message:   "The reference leads to an address again",
-}, {
-	Condition: v1.AddressableServiceConditionPublished,
-	Reason:    EventPublished,
-	Message:   "The alias points to the address",
+var reported = []failures.Reported{
+	{Condition: v1.AddressableServiceConditionTargetResolved, Reason: EventTargetResolved, Message: "The reference leads to an address again"},
 	// An alias that could not be published may no longer be requested.
-	Quiet: []string{v1.ReasonNotRequested},
-}}
+	{
+		Condition: v1.AddressableServiceConditionPublished, Reason: EventPublished, Message: "The alias points to the address",
+		Quiet: []string{v1.ReasonNotRequested},
+	},
+}
 
 // ReconcileKind implements the generated Interface. It is called with a copy of an object of our class that is not being deleted; what it does to
 // the status is written afterwards, in one request and only if something changed.
@@ -109,23 +99,6 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, as *v1.AddressableService
 	// Deletion increments the generation, which nothing else reports as observed.
 	as.Status.ObservedGeneration = as.Generation
 	return end(ctx, failures.Failed(v1.ReasonUnpublishFailed, err))
-}
-
-// ObserveDeletion implements reconciler.OnDeletionInterface. It is called when the cache does not have an object, which may leave aliases behind: its
-// finalizer was removed by hand, or its namespace was finalized by force.
-func (r *Reconciler) ObserveDeletion(ctx context.Context, key types.NamespacedName) error {
-	aliases := r.cachedAliases(config.FromContextOrDefaults(ctx).DirectoryNamespace, key.String())
-	if len(aliases) == 0 || !r.watched(key.Namespace) {
-		return nil
-	}
-	_, err := r.samples.SamplesV1().AddressableServices(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
-	switch {
-	case err == nil: // The cache is stale, and the event of the object enqueues it.
-		return nil
-	case !apierrors.IsNotFound(err) || apierrors.IsUnexpectedServerError(err):
-		return fmt.Errorf("checking that AddressableService %s is deleted: %w", key, err)
-	}
-	return r.removeAliases(ctx, aliases)
 }
 
 // reconcileTarget writes the addresses that the reference leads to into the status. Only a positive answer removes them.

@@ -48,9 +48,7 @@ func planAddresses(cfg *config.Addressable, as *v1.AddressableService, t target)
 		if port.Name != "" {
 			a.Name = &port.Name
 		}
-		if appProtocol != "" {
-			a.URL.Scheme = schemeOf(appProtocol)
-		}
+		a.URL.Scheme = cmp.Or(schemes[strings.ToLower(appProtocol)], a.URL.Scheme)
 		// Before the scheme becomes the public one: port 80 of http is no port of https.
 		a.URL.Host = withoutDefaultPort(a.URL.Scheme, a.URL.Host)
 		if as.Spec.Visibility == v1.VisibilityPublic {
@@ -119,7 +117,7 @@ func serviceAddress(service *corev1.Service, port v1.AddressPort, visibility v1.
 		number = cmp.Or(found.TargetPort.IntVal, number)
 	}
 	appProtocol := cmp.Or(port.AppProtocol, ptr.Deref(found.AppProtocol, ""))
-	if appProtocol != "" && schemeOf(appProtocol) == "" {
+	if appProtocol != "" && schemes[strings.ToLower(appProtocol)] == "" {
 		return nil, "", failures.Newf(v1.ReasonUnsupportedProtocol,
 			"port %s of Service %s has appProtocol %q, which has no URL scheme; if clients reach it by another one, "+
 				"set appProtocol in spec.ports, for example to http or https", nameOf(found), service.Name, appProtocol)
@@ -175,14 +173,11 @@ func nameOf(p corev1.ServicePort) string {
 }
 
 // schemes are the URL schemes of application protocols, whose values are those of a Service port: IANA names, Kubernetes' own with a prefix
-// (KEP-3726), and those in common use.
+// (KEP-3726), and those in common use. The keys are in lower case.
 var schemes = map[string]string{
 	"http": "http", "http2": "http", "h2c": "http", "kubernetes.io/h2c": "http", "https": "https", "grpc": "grpc",
 	"ws": "ws", "kubernetes.io/ws": "ws", "wss": "wss", "kubernetes.io/wss": "wss",
 }
-
-// schemeOf returns the URL scheme of an application protocol, or nothing if it has none.
-func schemeOf(appProtocol string) string { return schemes[strings.ToLower(appProtocol)] }
 
 // makePublic replaces the host by the one of the domain template. The port and a requested scheme stay.
 func makePublic(cfg *config.Addressable, as *v1.AddressableService, appProtocol string, a *duckv1.Addressable) *failures.Failure {

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package addressableservice
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -155,13 +156,13 @@ func TestPlanAddresses_EachServiceOfTheReference_HasTheURLOrTheReason(t *testing
 	}
 }
 
-func TestSchemeOf_Port_ReturnsTheScheme(t *testing.T) {
+func TestSchemes_Port_HasTheScheme(t *testing.T) {
 	for appProtocol, want := range map[string]string{
 		"http": "http", "HTTP": "http", "https": "https", "HTTPS": "https", "grpc": "grpc", "kubernetes.io/h2c": "http",
 		"kubernetes.io/ws": "ws", "kubernetes.io/wss": "wss", "ws": "ws", "wss": "wss", "tcp": "", "example.com/own": "",
 	} {
-		if got := schemeOf(appProtocol); got != want {
-			t.Errorf("schemeOf(%q) = %q, want %q", appProtocol, got, want)
+		if got := schemes[strings.ToLower(appProtocol)]; got != want {
+			t.Errorf("the scheme of %q is %q, want %q", appProtocol, got, want)
 		}
 	}
 }

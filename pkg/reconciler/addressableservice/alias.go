@@ -19,6 +19,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/tools/cache"
+
+	"knative.dev/pkg/kmeta"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
@@ -46,25 +49,22 @@ func planAlias(cfg *config.Addressable, as *v1.AddressableService) (*corev1.Serv
 			Namespace:   cfg.DirectoryNamespace,
 			Name:        as.Spec.Publish.Alias,
 			Labels:      map[string]string{samples.AliasOwnerUIDLabelKey: string(as.UID)},
-			Annotations: map[string]string{samples.AliasOwnerAnnotationKey: keyOf(as)},
+			Annotations: map[string]string{samples.AliasOwnerAnnotationKey: cache.MetaObjectToName(as).String()},
 		},
 		Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: host},
 	}, nil
 }
 
-func keyOf(as *v1.AddressableService) string { return as.Namespace + "/" + as.Name }
-
 // owns reports whether a Service is an alias of this object, or of a deleted object of the same name whose finalizer was removed by hand.
 // Owner references cannot cross namespaces, so a label with the UID and an annotation with namespace and name replace them.
 func owns(as *v1.AddressableService, service *corev1.Service) bool {
 	uid := service.Labels[samples.AliasOwnerUIDLabelKey]
-	return uid != "" && (uid == string(as.UID) || ownerOf(service) == keyOf(as))
+	return uid != "" && (uid == string(as.UID) || ownerOf(service) == cache.MetaObjectToName(as).String())
 }
 
 // ownerOf returns namespace and name of the object that published an alias, or "" for another Service.
-func ownerOf(obj any) string {
-	service, ok := obj.(*corev1.Service)
-	if !ok || service.Labels[samples.AliasOwnerUIDLabelKey] == "" {
+func ownerOf(service *corev1.Service) string {
+	if service.Labels[samples.AliasOwnerUIDLabelKey] == "" {
 		return ""
 	}
 	return service.Annotations[samples.AliasOwnerAnnotationKey]
@@ -72,8 +72,8 @@ func ownerOf(obj any) string {
 
 // indexByOwner implements cache.IndexFunc.
 func indexByOwner(obj any) ([]string, error) {
-	service, ok := obj.(*corev1.Service)
-	if !ok || ownerOf(service) == "" {
+	service := obj.(*corev1.Service) //nolint:forcetypeassert // a cache of Services
+	if ownerOf(service) == "" {
 		return nil, nil
 	}
 	return []string{service.Namespace + "/" + ownerOf(service)}, nil
@@ -143,8 +143,7 @@ func (r *Reconciler) publish(ctx context.Context, as *v1.AddressableService, wan
 		// Labels, annotations and other fields of others stay.
 		corrected := existing.DeepCopy()
 		corrected.Spec.Type, corrected.Spec.ExternalName = wanted.Spec.Type, wanted.Spec.ExternalName
-		metav1.SetMetaDataAnnotation(&corrected.ObjectMeta, samples.AliasOwnerAnnotationKey, wanted.Annotations[samples.AliasOwnerAnnotationKey])
-		metav1.SetMetaDataLabel(&corrected.ObjectMeta, samples.AliasOwnerUIDLabelKey, wanted.Labels[samples.AliasOwnerUIDLabelKey])
+		corrected.Labels, corrected.Annotations = kmeta.UnionMaps(existing.Labels, wanted.Labels), kmeta.UnionMaps(existing.Annotations, wanted.Annotations)
 		if !equality.Semantic.DeepEqual(existing, corrected) {
 			_, err = client.Update(ctx, corrected, metav1.UpdateOptions{})
 		}
@@ -177,10 +176,10 @@ func (r *Reconciler) checkDirectory(directory string) *failures.Failure {
 func (r *Reconciler) unpublish(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) ([]string, error) {
 	left, current := as.Status.Directories(), config.FromContextOrDefaults(ctx).DirectoryNamespace
 	for _, directory := range sets.List(sets.New(left...).Insert(current)) {
-		isWanted := func(alias corev1.Service) bool {
-			return wanted != nil && alias.Namespace == wanted.Namespace && alias.Name == wanted.Name
+		isWanted := func(a corev1.Service) bool {
+			return wanted != nil && a.Namespace == wanted.Namespace && a.Name == wanted.Name
 		}
-		if err := r.removeAliases(ctx, slices.DeleteFunc(r.cachedAliases(directory, keyOf(as)), isWanted)); err != nil {
+		if err := r.removeAliases(ctx, slices.DeleteFunc(r.cachedAliases(directory, cache.MetaObjectToName(as).String()), isWanted)); err != nil {
 			return left, err
 		}
 		if directory == current && as.DeletionTimestamp == nil || !slices.Contains(left, directory) || !r.watched(directory) {

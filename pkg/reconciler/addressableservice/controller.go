@@ -8,7 +8,6 @@ package addressableservice
 import (
 	"context"
 
-	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -26,7 +25,6 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
-	"github.com/mallard-dev/mallard/pkg/client/injection/client"
 	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
 )
@@ -39,7 +37,6 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 
 	r := &Reconciler{
 		kube:                kubeclient.Get(ctx),
-		samples:             client.Get(ctx),
 		addressableServices: addressableServices.Lister(),
 		services:            services.Lister(),
 		aliases:             services.Informer().GetIndexer(),
@@ -67,18 +64,16 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 
 	// An alias that its owner does not request, and so does not track. Outside of the directory, any user can create Services that look like aliases.
 	if err := services.Informer().AddIndexers(cache.Indexers{aliasesByOwner: indexByOwner}); err != nil {
-		logger.Fatalw("Indexing aliases failed", zap.Error(err))
+		logger.Fatalw("Indexing aliases failed", "error", err)
 	}
-	services.Informer().AddEventHandler(cache.FilteringResourceEventHandler{
-		FilterFunc: func(obj any) bool {
-			service, ok := obj.(*corev1.Service)
-			return ok && service.Namespace == store.Load().DirectoryNamespace
-		},
-		Handler: controller.HandleAll(func(obj any) {
-			if namespace, name, err := cache.SplitMetaNamespaceKey(ownerOf(obj)); err == nil && name != "" {
-				impl.EnqueueKey(types.NamespacedName{Namespace: namespace, Name: name})
-			}
-		}),
-	})
+	services.Informer().AddEventHandler(controller.HandleAll(func(obj any) {
+		service, ok := obj.(*corev1.Service)
+		if !ok || service.Namespace != store.Load().DirectoryNamespace {
+			return
+		}
+		if namespace, name, err := cache.SplitMetaNamespaceKey(ownerOf(service)); err == nil && name != "" {
+			impl.EnqueueKey(types.NamespacedName{Namespace: namespace, Name: name})
+		}
+	}))
 	return impl
 }

@@ -24,5 +24,4 @@ SPDX-License-Identifier: Apache-2.0
 //	                                          alias stays
 //
 // A reconciliation reads informer caches and never waits: it tracks each object before it reads it, and a change enqueues the AddressableService.
-// Reachability of the address, readiness of the target's endpoints and DNS of public host names are out of scope.
 package addressableservice

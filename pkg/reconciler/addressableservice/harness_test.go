@@ -128,7 +128,6 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 	t.Cleanup(cancel)
 	w.inner = &Reconciler{
 		kube:                w.kube,
-		samples:             w.samples,
 		addressableServices: listers.NewAddressableServiceLister(w.objects),
 		services:            corev1listers.NewServiceLister(w.services),
 		aliases:             w.services,

@@ -7,8 +7,6 @@ package addressableservice
 
 import (
 	"errors"
-	"net/http"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,7 +17,6 @@ import (
 	clientgotesting "k8s.io/client-go/testing"
 
 	"knative.dev/pkg/apis"
-	"knative.dev/pkg/controller"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
@@ -98,7 +95,7 @@ func TestTarget_LookupFails_AddressAndAliasAreKept(t *testing.T) {
 // Whatever becomes of the address, the alias is deleted only once it is no longer requested.
 func TestAlias_StillRequested_IsKept(t *testing.T) {
 	across := withRef("v1", "Service", "other", "target")
-	const denied = `spec.ref.namespace "other" is not this object's; set allow-cross-namespace-references in ConfigMap config-addressable to allow it`
+	const denied = `spec.ref.namespace "other" is not this object's; set allow-cross-namespace-references in ConfigMap config-addressable to allow it where all namespaces are watched`
 	const address = `an ExternalName Service cannot point to host "10.0.0.1", which is no DNS name`
 	row := func(name string, ref mod, reason, message string, objs ...runtime.Object) reconcilertesting.TableRow {
 		return reconcilertesting.TableRow{
@@ -203,44 +200,6 @@ func TestFinalize_OurFinalizerIsGone_NothingIsAsked(t *testing.T) {
 	}
 	if actions := w.kube.Actions(); len(actions) > 0 {
 		t.Errorf("the API server received requests: %v", actions)
-	}
-}
-
-func TestObserveDeletion_AliasIsLeft_RemovedOnlyIfTheObjectIsGone(t *testing.T) {
-	gr := v1.Resource("addressableservices")
-	for name, tc := range map[string]struct {
-		err     error
-		exists  bool
-		scope   string
-		want    []string
-		wantErr bool
-	}{
-		"gone":                   {want: []string{"delete services/"}},
-		"exists, cache is stale": {exists: true},
-		"cannot be read":         {err: reconcilertest.ErrInduced, wantErr: true},
-		"forbidden":              {err: apierrors.NewForbidden(gr, "a", nil), wantErr: true},
-		"unexpected 404":         {err: apierrors.NewGenericServerResponse(http.StatusNotFound, "get", gr, "a", "", 0, true), wantErr: true},
-		"namespace not watched":  {scope: directory},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, testConfig(), dir, alias("al", "a", host, stored), alias("other", "b", host, stored))
-			w.inner.scope = tc.scope
-			if tc.exists {
-				if err := w.samples.Tracker().Add(object("a")); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if tc.err != nil {
-				w.samples.PrependReactor("get", "addressableservices", reconcilertest.Failing("get", "addressableservices", tc.err))
-			}
-			err := w.reconciler.Reconcile(t.Context(), ns+"/a")
-			if requeue, _ := controller.IsRequeueKey(err); (err != nil) != tc.wantErr || requeue {
-				t.Errorf("the result is %v, want an error: %t", err, tc.wantErr)
-			}
-			if got := w.writes(); !slices.Equal(got, tc.want) {
-				t.Errorf("the writes are %q, want %q", got, tc.want)
-			}
-		})
 	}
 }
 

@@ -43,7 +43,6 @@ func TestReconcile_AddressableTarget_ReportsItsAddress(t *testing.T) {
 	}
 	runTable(t, reconcilertesting.TableTest{
 		resolves("with an address", aDuck(ns, "d", addressStatus("http://d.example.com"))),
-		resolves("of a kind without namespaces", aDuck("", "d", addressStatus("http://d.example.com"))),
 		resolves("with a malformed one in the namespace", aDuck(ns, "bad", "well"), aDuck(ns, "d", addressStatus("http://d.example.com"))),
 		resolves("with named addresses only", aDuck(ns, "d", map[string]any{"addresses": []any{map[string]any{"url": "http://d.example.com"}}})),
 		fails("missing", v1.ReasonTargetNotFound, "Duck.example.com d does not exist", toDuck),
@@ -83,16 +82,15 @@ func TestReconcile_TargetKindNotServed_ReportsIt(t *testing.T) {
 	runTable(t, table)
 }
 
-// Only the cluster knows whether a kind is namespaced. Links of a chain are tracked, since each may close a cycle.
+// Links of a chain are tracked, since each may close a cycle.
 func TestReconcile_EachObjectThatItReads_IsTracked(t *testing.T) {
 	w := newWorld(t, testConfig(), object("a", toDuck, asAl), aDuck(ns, "d", addressStatus(duckURL)), dir)
 	w.converge(t)
 	for name, obj := range map[string]any{
-		"target":                duckOf(ns, "d"),
-		"cluster-scoped target": duckOf("", "d"),
-		"alias":                 typed(serviceKind, alias("al", "b", host)),
-		"directory":             typed(namespaceKind, namespace(directory)),
-		"own namespace":         typed(namespaceKind, namespace(ns)),
+		"target":        duckOf(ns, "d"),
+		"alias":         typed(serviceKind, alias("al", "b", host)),
+		"directory":     typed(namespaceKind, namespace(directory)),
+		"own namespace": typed(namespaceKind, namespace(ns)),
 	} {
 		if got := w.observers(obj); got != "a" {
 			t.Errorf("%s: a change enqueues %q, want a", name, got)

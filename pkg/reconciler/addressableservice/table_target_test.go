@@ -81,7 +81,7 @@ func TestReconcile_TargetService_ReportsItsAddress(t *testing.T) {
 func generation(g int64) mod { return func(as *v1.AddressableService) { as.Generation = g } }
 
 func TestReconcile_ReferenceToAnotherNamespace_FollowsTheConfiguration(t *testing.T) {
-	const denied = `spec.ref.namespace "other" is not this object's; set allow-cross-namespace-references in ConfigMap config-addressable to allow it`
+	const denied = `spec.ref.namespace "other" is not this object's; set allow-cross-namespace-references in ConfigMap config-addressable to allow it where all namespaces are watched`
 	across := withRef("v1", "Service", "other", "target")
 	allowed := map[string]any{configData: testConfig(func(c *config.Addressable) { c.AllowCrossNamespaceReferences = true })}
 

@@ -14,6 +14,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/tools/cache"
 
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 
@@ -28,13 +29,9 @@ const maxHops = 32
 // resolve follows the reference to the addresses that it leads to.
 func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]duckv1.Addressable, *failures.Failure) {
 	cfg, namespace := config.FromContextOrDefaults(ctx), cmp.Or(as.Spec.Ref.Namespace, as.Namespace)
-	switch {
-	case namespace != as.Namespace && !cfg.AllowCrossNamespaceReferences:
-		return nil, failures.Newf(v1.ReasonCrossNamespaceDenied,
-			"spec.ref.namespace %q is not this object's; set allow-cross-namespace-references in ConfigMap %s to allow it", namespace, config.AddressableName)
-	case !r.watched(namespace):
-		return nil, failures.Newf(v1.ReasonCrossNamespaceDenied,
-			"spec.ref.namespace %q is not watched: this installation is for namespace %q alone", namespace, r.scope)
+	if namespace != as.Namespace && !(cfg.AllowCrossNamespaceReferences && r.watched(namespace)) {
+		return nil, failures.Newf(v1.ReasonCrossNamespaceDenied, "spec.ref.namespace %q is not this object's; "+
+			"set allow-cross-namespace-references in ConfigMap %s to allow it where all namespaces are watched", namespace, config.AddressableName)
 	}
 	found, p := r.find(ctx, as, namespace)
 	if p != nil {
@@ -69,14 +66,14 @@ func (r *Reconciler) find(ctx context.Context, as *v1.AddressableService, namesp
 		}
 		return fromStatus(ref, other.Status.AddressStatus)
 	default:
-		return r.findAddressable(ctx, as, namespace)
+		return r.findAddressable(ctx, ref, namespace)
 	}
 }
 
 // checkChain follows the references between AddressableServices from this one. In a cycle every object would take the address of the previous one
 // indefinitely, even after the original address was removed.
 func (r *Reconciler) checkChain(as *v1.AddressableService) *failures.Failure {
-	chain := []string{keyOf(as)}
+	chain := []string{cache.MetaObjectToName(as).String()}
 	for current := as; current.Spec.Ref.GroupVersionKind().GroupKind() == addressableServiceKind.GroupKind(); {
 		if len(chain) > maxHops {
 			return failures.Newf(v1.ReasonReferenceCycle, "the references lead through more than %d AddressableServices", maxHops)
@@ -97,17 +94,13 @@ func (r *Reconciler) checkChain(as *v1.AddressableService) *failures.Failure {
 	return nil
 }
 
-// findAddressable looks up a target of a kind that is known only from the reference, as the resolver of knative.dev/pkg does. Only the cluster
-// knows whether the kind is namespaced.
-func (r *Reconciler) findAddressable(ctx context.Context, as *v1.AddressableService, namespace string) (target, *failures.Failure) {
-	ref, kind := as.Spec.Ref, as.Spec.Ref.GroupVersionKind()
+// findAddressable looks up a target of a kind that is known only from the reference, as the resolver of knative.dev/pkg does.
+func (r *Reconciler) findAddressable(ctx context.Context, ref v1.TargetReference, namespace string) (target, *failures.Failure) {
+	kind := ref.GroupVersionKind()
 	if !strings.Contains(kind.Group, ".") {
 		// The group of a CRD has a dot.
 		return target{}, failures.Newf(v1.ReasonTargetNotAddressable,
 			"%s %s is a built-in kind, of which only Service v1 has an address", kind.GroupKind(), kind.Version)
-	}
-	if r.track(as, kind, "", ref.Name) != nil {
-		return target{}, notFound(ref)
 	}
 	resource, _ := meta.UnsafeGuessKindToResource(kind)
 	_, lister, err := r.addressables.Get(ctx, resource)
@@ -123,9 +116,6 @@ func (r *Reconciler) findAddressable(ctx context.Context, as *v1.AddressableServ
 		return target{}, failures.Failed(v1.ReasonTargetUnavailable, fmt.Errorf("failed to list or watch %s: %w", resource.GroupResource(), err))
 	}
 	obj, err := lister.ByNamespace(namespace).Get(ref.Name)
-	if apierrors.IsNotFound(err) {
-		obj, err = lister.Get(ref.Name)
-	}
 	if err != nil {
 		return target{}, notFound(ref)
 	}
