@@ -45,24 +45,7 @@ metadata: {name: NAME}
 spec:
   ref: {apiVersion: v1, kind: Service, name: target}
   publish: {alias: NAME-SUFFIX}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: NAME, labels: {bindings.knative.dev/include: "true"}}
-spec:
-  replicas: 0
-  selector: {matchLabels: {app: NAME}}
-  template:
-    metadata: {labels: {app: NAME}}
-    spec: {containers: [{name: main, image: main}]}
----
-apiVersion: samples.knative.dev/v1
-kind: AddressBinding
-metadata: {name: NAME}
-spec:
-  subject: {apiVersion: apps/v1, kind: Deployment, name: NAME}
-  address: {name: NAME}
----
+---` + fixtures.Bound + `---
 apiVersion: samples.knative.dev/v1alpha1
 kind: SimpleDeployment
 metadata: {name: NAME}

@@ -35,13 +35,7 @@ func newScene(t *testing.T, env *harness.Env) *scene {
 	s := &scene{Env: env, ns: env.Namespace(t)}
 	s.alias = s.ns[len(s.ns)-5:]
 	env.ExpectErrors(t, s.ns) // of the faults
-	refs := env.Apply(t, s.ns, fmt.Sprintf(`
-apiVersion: v1
-kind: Service
-metadata: {name: target}
-spec:
-  ports: [{name: http, port: 80}]
----
+	refs := env.Apply(t, s.ns, fmt.Sprintf(fixtures.Target+`---
 apiVersion: samples.knative.dev/v1
 kind: AddressableService
 metadata:
@@ -51,24 +45,7 @@ spec:
   visibility: ClusterLocal
   ref: {apiVersion: v1, kind: Service, name: target}
   publish: {alias: a-%s}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: it, labels: {bindings.knative.dev/include: "true"}}
-spec:
-  selector: {matchLabels: {app: it}}
-  template:
-    metadata: {labels: {app: it}}
-    spec: {containers: [{name: main, image: main}]}
----
-apiVersion: samples.knative.dev/v1
-kind: AddressBinding
-metadata: {name: it}
-spec:
-  subject: {apiVersion: apps/v1, kind: Deployment, name: it}
-  address: {name: it}
-  variable: K_ADDRESS
----
+---`+strings.ReplaceAll(fixtures.Bound, "NAME", "it")+`---
 apiVersion: samples.knative.dev/v1alpha1
 kind: SimpleDeployment
 metadata: {name: it}

@@ -22,16 +22,10 @@ import (
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 func TestMain(m *testing.M) { harness.Main(m, harness.Bare()) }
-
-const target = `
-apiVersion: v1
-kind: Service
-metadata: {name: target}
-spec: {ports: [{name: http, port: 80}]}
-`
 
 const addressable = `
 apiVersion: samples.knative.dev/v1
@@ -40,25 +34,6 @@ metadata: {name: it}
 spec:
   ref: {apiVersion: v1, kind: Service, name: target}
   publish: {alias: it}
-`
-
-const bound = `
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: it, labels: {bindings.knative.dev/include: "true"}}
-spec:
-  replicas: 0
-  selector: {matchLabels: {app: it}}
-  template:
-    metadata: {labels: {app: it}}
-    spec: {containers: [{name: main, image: main}]}
----
-apiVersion: samples.knative.dev/v1
-kind: AddressBinding
-metadata: {name: it}
-spec:
-  subject: {apiVersion: apps/v1, kind: Deployment, name: it}
-  address: {name: it}
 `
 
 const replicated = `
@@ -73,7 +48,7 @@ func TestPlain_NoHardening_EachKindBecomesReady(t *testing.T) {
 	env := harness.Own(t, harness.WithConfig(plainConfig(t)))
 	env.ExpectErrors(t, "ca-cert.pem") // the controllers that copy the CA begin before there is one
 	ns := env.Namespace(t)
-	env.Apply(t, ns, target)
+	env.Apply(t, ns, fixtures.Target)
 	// The process is ready before the API server knows its CA.
 	env.AwaitAdmission(t, ns, addressable, func(o *unstructured.Unstructured) error {
 		if o.GetAnnotations()[samples.ClassAnnotationKey] != samples.ClassMallard {
@@ -87,7 +62,7 @@ func TestPlain_NoHardening_EachKindBecomesReady(t *testing.T) {
 	}
 
 	as := env.Apply(t, ns, addressable)[0]
-	deployment := env.Apply(t, ns, bound)
+	deployment := env.Apply(t, ns, strings.ReplaceAll(fixtures.Bound, "NAME", "it"))
 	pods := env.Apply(t, ns, replicated)[0]
 	alias := harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("services"), Namespace: "knative-samples-directory", Name: "it"}
 	for _, ref := range []harness.Ref{as, deployment[1], pods} {
