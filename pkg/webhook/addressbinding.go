@@ -114,10 +114,7 @@ func (b *bindingAdmission) Reconcile(ctx context.Context, key string) error {
 	if err != nil {
 		return fmt.Errorf("reading the webhook configuration of bindings; apply config/ again if it does not exist: %w", err)
 	}
-	rules, err := b.rules()
-	if err != nil {
-		return err
-	}
+	rules := b.rules()
 	wanted := present.DeepCopy()
 	for i := range wanted.Webhooks {
 		entry := &wanted.Webhooks[i]
@@ -138,11 +135,8 @@ func (b *bindingAdmission) Reconcile(ctx context.Context, key string) error {
 
 // rules returns a rule for each resource that the controller has recorded as the subject of a binding: it serves the kind, and the
 // controller is able to list it. Subresources are not in them. Equal resources give equal rules.
-func (b *bindingAdmission) rules() ([]admissionregistrationv1.RuleWithOperations, error) {
-	all, err := b.bindings.List(labels.Everything())
-	if err != nil {
-		return nil, fmt.Errorf("listing bindings: %w", err)
-	}
+func (b *bindingAdmission) rules() (rules []admissionregistrationv1.RuleWithOperations) {
+	all, _ := b.bindings.List(labels.Everything()) // a cache does not fail
 	byResource := map[string]admissionregistrationv1.RuleWithOperations{}
 	for _, ab := range all {
 		entry, recorded := binding.Recorded(ab, binding.KindOf(ab.Spec.Subject.APIVersion, ab.Spec.Subject.Kind))
@@ -158,9 +152,8 @@ func (b *bindingAdmission) rules() ([]admissionregistrationv1.RuleWithOperations
 			},
 		}
 	}
-	var rules []admissionregistrationv1.RuleWithOperations
 	for _, resource := range slices.Sorted(maps.Keys(byResource)) {
 		rules = append(rules, byResource[resource])
 	}
-	return rules, nil
+	return rules
 }

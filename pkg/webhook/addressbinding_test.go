@@ -187,7 +187,7 @@ func TestBindingConfiguration_NotLeading_IsNotWritten(t *testing.T) {
 func TestDefaulting_AddressBinding(t *testing.T) {
 	expectDefaulted(t, newDefaulting(t), kindOf("v1", "AddressBinding"), `{"metadata":{"namespace":"ns"},"spec":{"address":{"name":"a"}}}`,
 		`{"metadata":{"namespace":"ns","finalizers":["samples.knative.dev/addressbinding"]},
-			"spec":{"address":{"name":"a"},"subject":{"namespace":"ns"},"variable":"K_ADDRESS"},"status":{}}`)
+			"spec":{"address":{"name":"a"},"subject":{"namespace":"ns"}},"status":{}}`)
 }
 
 // patched returns an object as the API server stores it after the defaulting webhook.

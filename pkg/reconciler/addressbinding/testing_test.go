@@ -27,6 +27,9 @@ import (
 	"github.com/mallard-dev/mallard/pkg/binding"
 )
 
+// defaultVariable is the variable of a binding that names none, by the schema.
+const defaultVariable = "K_ADDRESS"
+
 // The objects of these tests: AddressBinding ns/a gives the address of AddressableService hello to Deployment d.
 const (
 	ns    = "ns"
@@ -47,7 +50,7 @@ func object(name string, mods ...mod) *v1.AddressBinding {
 		Spec: v1.AddressBindingSpec{
 			Subject:  tracker.Reference{APIVersion: "apps/v1", Kind: "Deployment", Namespace: ns, Name: "d"},
 			Address:  v1.AddressReference{Name: "hello"},
-			Variable: v1.DefaultVariable,
+			Variable: defaultVariable,
 		},
 	}
 	for _, m := range mods {
@@ -232,7 +235,7 @@ func withEnv(variables ...any) subjectMod {
 }
 
 // has gives a subject its own value of the variable.
-func has(value string) subjectMod { return withEnv(variable(v1.DefaultVariable, value)) }
+func has(value string) subjectMod { return withEnv(variable(defaultVariable, value)) }
 
 // bound gives a subject the variable and the mark, as if binding a had written these values, the newest first. It has the first one.
 func bound(values ...string) subjectMod { return boundBy("a", values...) }
@@ -245,7 +248,7 @@ func boundBy(writer string, values ...string) subjectMod {
 			sum := sha256.Sum256([]byte(value))
 			hashes = append(hashes, hex.EncodeToString(sum[:8])+" "+writer)
 		}
-		text, err := json.Marshal(map[string]any{"main": map[string]any{v1.DefaultVariable: hashes}})
+		text, err := json.Marshal(map[string]any{"main": map[string]any{defaultVariable: hashes}})
 		if err != nil {
 			panic(err)
 		}

@@ -192,12 +192,12 @@ func convert(t *testing.T, from, to apis.Convertible) {
 
 // An object that is no AddressableService returns an error and does not panic.
 func TestValidate_ObjectThatCannotBeConverted_ReturnsError(t *testing.T) {
-	got := v1.ValidateConverted(t.Context(), &unconvertible{})
+	got := v1.ValidateConverted(t.Context(), &unconvertible{}, "spec.ref")
 	if got == nil || !strings.Contains(got.Error(), "converting to v1: no") {
 		t.Errorf("got %v", got)
 	}
 	ctx := apis.WithinUpdate(t.Context(), &unconvertible{})
-	got = v1.ValidateConverted(ctx, sized(1))
+	got = v1.ValidateConverted(ctx, sized(1), "spec.ref")
 	if got == nil || !strings.Contains(got.Error(), "converting the live object to v1: no") {
 		t.Errorf("got %v", got)
 	}

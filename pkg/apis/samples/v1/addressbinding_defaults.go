@@ -24,9 +24,6 @@ func (ab *AddressBinding) SetDefaults(ctx context.Context) {
 	if ab.Spec.Subject.Namespace == "" {
 		ab.Spec.Subject.Namespace = ab.Namespace
 	}
-	if ab.Spec.Variable == "" {
-		ab.Spec.Variable = DefaultVariable
-	}
 	// Why during admission: docs/adr/0004-finalizer-by-admission.md.
 	if !slices.Contains(ab.Finalizers, samples.AddressBindingFinalizerName) {
 		ab.Finalizers = append(ab.Finalizers, samples.AddressBindingFinalizerName)

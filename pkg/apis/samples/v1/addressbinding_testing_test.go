@@ -29,7 +29,6 @@ func newBinding(modifiers ...func(*AddressBinding)) *AddressBinding {
 // complete defaults a binding as admission does.
 func complete(ab *AddressBinding) {
 	ab.Spec.Subject.Namespace = "ns"
-	ab.Spec.Variable = DefaultVariable
 	ab.Finalizers = append(ab.Finalizers, "samples.knative.dev/addressbinding")
 }
 

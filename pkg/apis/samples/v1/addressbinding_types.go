@@ -57,9 +57,6 @@ var (
 	_ duckv1.KRShaped    = (*AddressBinding)(nil)
 )
 
-// DefaultVariable is the variable that holds the address when a binding names no other.
-const DefaultVariable = "K_ADDRESS"
-
 // AddressBindingSpec describes the desired binding.
 type AddressBindingSpec struct {
 	// Objects that get the address: one by its name, or all of a kind by a label selector. They are in this namespace, and have a Pod template

@@ -24,27 +24,8 @@ func (as *AddressableService) SetDefaults(ctx context.Context) {
 	v1.SetMetadataDefaults(ctx, as)
 }
 
-// Validate implements apis.Validatable. The validating webhook calls it on create and update. It judges what the object
-// is at v1: the empty name of a Service, for one, is right where v1 has a target that no name stands for.
+// Validate implements apis.Validatable. The validating webhook calls it on create and update. It judges what the object is at v1:
+// the empty name of a Service, for one, is right where v1 has a target that no name stands for.
 func (as *AddressableService) Validate(ctx context.Context) *apis.FieldError {
-	if missing := as.validateServiceName(ctx); missing != nil {
-		return missing.Also(knative.Validate(ctx, conversionProperties, as))
-	}
-	return v1.ValidateConverted(ctx, as)
-}
-
-// validateServiceName finds an object without a target before v1 does, whose fields have other names.
-func (as *AddressableService) validateServiceName(ctx context.Context) *apis.FieldError {
-	if as.Spec.ServiceName != "" {
-		return nil
-	}
-	// A value that was accepted before must not block a later update of another field.
-	if old, ok := apis.GetBaseline(ctx).(*AddressableService); ok && (old.Spec == as.Spec || as.DeletionTimestamp != nil) {
-		return nil
-	}
-	var converted v1.AddressableService
-	if err := as.ConvertTo(ctx, &converted); err != nil || converted.Spec.Ref != (v1.TargetReference{}) {
-		return nil //nolint:nilerr // ValidateConverted reports it
-	}
-	return apis.ErrMissingField("spec.serviceName")
+	return v1.ValidateConverted(ctx, as, "spec.serviceName")
 }

@@ -38,5 +38,5 @@ func (s *AddressableServiceSpec) SetDefaults(context.Context) {
 // Validate implements apis.Validatable. The validating webhook calls it on create and update. The schema has seen to
 // the fields of this version; what they are together with those that it cannot show is for v1 to judge.
 func (as *AddressableService) Validate(ctx context.Context) *apis.FieldError {
-	return v1.ValidateConverted(ctx, as)
+	return v1.ValidateConverted(ctx, as, "spec.ref")
 }
