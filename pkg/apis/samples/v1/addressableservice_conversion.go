@@ -13,6 +13,7 @@ import (
 
 	"knative.dev/pkg/apis"
 
+	"github.com/mallard-dev/mallard/conversion"
 	"github.com/mallard-dev/mallard/conversion/knative"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
@@ -66,7 +67,7 @@ func ValidateConverted(ctx context.Context, older Representation, targetField st
 	if older.GetDeletionTimestamp() != nil {
 		return nil
 	}
-	errs := knative.Validate(ctx, conversionProperties, older)
+	errs := knative.Validate(ctx, conversion.Annotation{Name: conversionProperties.Name}, older)
 	if apis.GetUpdatedSubresource(ctx) != "" {
 		return errs
 	}

@@ -183,6 +183,23 @@ func TestValidate_EachVersion_ValidatesItsAnnotation(t *testing.T) {
 	}
 }
 
+// A client of an older version that leaves the label out still has a representation without its annotation.
+func TestValidate_TruncatedLiveObject_IsRejectedAtOlderVersions(t *testing.T) {
+	target := sized(1)
+	target.Status = v1.AddressableServiceStatus{}
+	for version, as := range map[string]v1.Representation{"v1alpha1": &v1alpha1.AddressableService{}, "v1beta1": &v1beta1.AddressableService{}} {
+		convert(t, target, as)
+		live := as.(runtime.Object).DeepCopyObject().(v1.Representation)
+		live.SetLabels(map[string]string{"conversion.samples.knative.dev/properties-truncated": "70000"})
+		for event, ctx := range map[string]context.Context{
+			"update": apis.WithinUpdate(t.Context(), live), "status": apis.WithinSubResourceUpdate(t.Context(), live, "status"),
+		} {
+			got := as.(apis.Validatable).Validate(served(ctx)).Filter(apis.ErrorLevel)
+			expectParts(t, version+" "+event, got, []string{"this version cannot represent the object without losing data"})
+		}
+	}
+}
+
 func convert(t *testing.T, from, to apis.Convertible) {
 	t.Helper()
 	if err := from.ConvertTo(t.Context(), to); err != nil {
