@@ -133,7 +133,6 @@ var parts = []part{{
 		{"pkg/apis/samples/v1/addressableservice_types.go", `(?m)^.*\+conversion:.*\n`, ""},
 		{"pkg/apis/samples/v1/addressbinding_types.go", `(?m)^.*\+conversion:.*\n`, ""},
 		{"pkg/apis/samples/v1alpha1/simpledeployment_types.go", `(?m)^.*\+conversion:.*\n`, ""},
-		{"pkg/apis/samples/v1/addressableservice_defaults.go", `(?ms)^[^\n]*knative\.IsConverting.*?}\n`, ""},
 		{"pkg/apis/samples/v1/addressableservice_defaults.go", `(?m)^.*(conversionProperties|conversion/knative").*\n`, ""},
 		{"pkg/apis/samples/v1/addressableservice_validation.go", `\.Also\(knative\.Validate.*`, ""},
 		{"pkg/apis/samples/v1/addressableservice_validation.go", `(?m)^.*conversion/knative".*\n`, ""},

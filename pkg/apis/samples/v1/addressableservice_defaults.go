@@ -22,9 +22,6 @@ import (
 // create and update. knative.dev/pkg also calls it before each reconcile and after
 // each conversion; there nothing is added.
 func (as *AddressableService) SetDefaults(ctx context.Context) {
-	if knative.IsConverting(ctx) {
-		return
-	}
 	knative.Preserve(ctx, conversionProperties, as)
 	// Objects that were created at a version without the field have no visibility. Filling it in would change the spec
 	// along with, say, a label.

@@ -17,9 +17,6 @@ import (
 // SetDefaults implements apis.Defaultable. The defaulting webhook calls it on create and update. The spec has
 // nothing that could be left out; what v1 would default is defaulted where the object is used.
 func (as *AddressableService) SetDefaults(ctx context.Context) {
-	if knative.IsConverting(ctx) {
-		return
-	}
 	knative.Preserve(ctx, conversionProperties, as)
 	v1.SetMetadataDefaults(ctx, as)
 }

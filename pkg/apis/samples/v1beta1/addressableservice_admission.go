@@ -17,9 +17,6 @@ import (
 // SetDefaults implements apis.Defaultable. The defaulting webhook calls it on create and update; knative.dev/pkg also
 // calls it before each reconcile and after each conversion, where nothing is added.
 func (as *AddressableService) SetDefaults(ctx context.Context) {
-	if knative.IsConverting(ctx) {
-		return
-	}
 	knative.Preserve(ctx, conversionProperties, as)
 	// As at v1, a field that an object was created without is not defaulted later.
 	if old, isUpdate := apis.GetBaseline(ctx).(*AddressableService); apis.IsInCreate(ctx) || isUpdate && old.Spec.Exposure != "" {
