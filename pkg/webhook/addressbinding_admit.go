@@ -19,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"knative.dev/pkg/apis/duck"
 	"knative.dev/pkg/logging"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
@@ -69,30 +68,26 @@ func (b *bindingAdmission) patch(request *admissionv1.AdmissionRequest) ([]byte,
 	if !known || len(result.Changes) == 0 {
 		return nil, nil
 	}
-	if err := try(result.Patch(), request.Object.Raw); err != nil {
-		return nil, err
+	patch, err := result.Changes.MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("encoding the patch: %w", err)
 	}
-	return result.Changes.MarshalJSON() //nolint:wrapcheck // it was encoded in try
+	return patch, try(patch, request.Object.Raw)
 }
 
 // try applies a patch as the API server does. The duck type shows only a part of the object, and a patch that cannot be applied makes the whole request
 // fail, as do more annotations than an object may have.
-func try(changes duck.JSONPatch, object []byte) error {
-	raw, err := changes.MarshalJSON()
-	if err != nil {
-		return fmt.Errorf("encoding the patch: %w", err)
+func try(patch, object []byte) error {
+	var result metav1.PartialObjectMetadata
+	decoded, err := jsonpatch.DecodePatch(patch)
+	if err == nil {
+		object, err = decoded.Apply(object)
 	}
-	patch, err := jsonpatch.DecodePatch(raw)
-	if err != nil {
-		return fmt.Errorf("decoding the patch: %w", err)
+	if err == nil {
+		err = json.Unmarshal(object, &result)
 	}
-	patched, err := patch.Apply(object)
 	if err != nil {
 		return fmt.Errorf("the patch does not apply: %w", err)
-	}
-	var result metav1.PartialObjectMetadata
-	if err := json.Unmarshal(patched, &result); err != nil {
-		return fmt.Errorf("reading the patched object: %w", err)
 	}
 	if err := validation.ValidateAnnotationsSize(result.Annotations); err != nil {
 		return fmt.Errorf("there is no room for the mark: %w", err)
