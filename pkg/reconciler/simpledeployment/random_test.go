@@ -245,7 +245,7 @@ func (f *faulty) answer(action clientgotesting.Action) (bool, runtime.Object, er
 	}
 	before := f.truth()
 	_, answer, err := f.server.react(action)
-	after, asked := f.truth(), replicasOf(f.sd)
+	after, asked := f.truth(), int(f.sd.Spec.Replicas)
 	if creation, ok := action.(clientgotesting.CreateActionImpl); ok && err == nil {
 		f.checkCreation(creation.Object.(*corev1.Pod).Name, before, after, asked)
 	} else if !f.users && after.ready < before.ready && after.ready < asked {
@@ -316,7 +316,7 @@ func (f *faulty) describe() string {
 func (f *faulty) arrives() {
 	f.t.Helper()
 	const enough = 100
-	want := counts{replicasOf(f.sd), replicasOf(f.sd), replicasOf(f.sd)}
+	want := counts{int(f.sd.Spec.Replicas), int(f.sd.Spec.Replicas), int(f.sd.Spec.Replicas)}
 	for range enough {
 		f.clock.SetTime(f.clock.Now().Add(time.Second))
 		for name, pod := range f.server.pods {

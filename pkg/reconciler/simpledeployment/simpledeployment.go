@@ -61,7 +61,7 @@ type reconciliation struct {
 // ReconcileKind implements the generated Interface.
 func (r *Reconciler) ReconcileKind(ctx context.Context, sd *v1alpha1.SimpleDeployment) reconciler.Event {
 	end := failures.Begin(sd, reported)
-	rec := &reconciliation{Reconciler: r, sd: sd, replicas: replicasOf(sd)}
+	rec := &reconciliation{Reconciler: r, sd: sd, replicas: int(sd.Spec.Replicas)}
 	if err := rec.observe(); err != nil {
 		return err
 	}
@@ -69,11 +69,6 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, sd *v1alpha1.SimpleDeplo
 	failed := rec.act(ctx, next)
 	rec.report(failed)
 	return end(ctx, failed, &failures.Failure{Recheck: next.again})
-}
-
-// replicasOf is within the bounds that the schema has, whatever an API server without it let in.
-func replicasOf(sd *v1alpha1.SimpleDeployment) int {
-	return int(min(max(sd.Spec.Replicas, 0), v1alpha1.SimpleDeploymentMaxReplicas))
 }
 
 // observe finds the object's Pods in the cache. It sorts them, so that two reconciliations of the same Pods end equally.

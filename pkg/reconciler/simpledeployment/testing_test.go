@@ -234,7 +234,7 @@ func (w *world) observe(t *testing.T) []*pod {
 
 // reconciling is a reconciliation of an object at the time of these tests.
 func reconciling(sd *v1alpha1.SimpleDeployment) *reconciliation {
-	return &reconciliation{Reconciler: &Reconciler{clock: testclock.NewFakePassiveClock(epoch)}, sd: sd, replicas: replicasOf(sd)}
+	return &reconciliation{Reconciler: &Reconciler{clock: testclock.NewFakePassiveClock(epoch)}, sd: sd, replicas: int(sd.Spec.Replicas)}
 }
 
 // created is the request that makes the Pod of a slot.

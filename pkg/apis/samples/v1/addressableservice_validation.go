@@ -114,8 +114,6 @@ var (
 )
 
 const (
-	pathMessage = "path must start with a slash and contain only characters that need no escaping in a URL: letters, digits and /._~!$&'()*+,;=:@-"
-
 	maxPorts = 16
 	minPort  = 1
 	maxPort  = 65535
@@ -160,20 +158,14 @@ func validatePorts(ports []AddressPort) *apis.FieldError {
 	var errs *apis.FieldError
 	for i, port := range ports {
 		errs = errs.Also(port.validateRules().ViaIndex(i))
-		for j, other := range ports[:i] {
-			if port.Name == other.Name {
-				errs = errs.Also(taken("name", port.Name, j).ViaIndex(i))
-			}
-			if port.Port != 0 && port.Port == other.Port {
-				errs = errs.Also(taken("port", port.Port, j).ViaIndex(i))
-			}
+		if slices.ContainsFunc(ports[:i], func(p AddressPort) bool { return p.Name == port.Name }) {
+			errs = errs.Also(apis.ErrInvalidValue(port.Name, "name", "another port has this name").ViaIndex(i))
+		}
+		if port.Port != 0 && slices.ContainsFunc(ports[:i], func(p AddressPort) bool { return p.Port == port.Port }) {
+			errs = errs.Also(apis.ErrInvalidValue(port.Port, "port", "another entry has this port").ViaIndex(i))
 		}
 	}
 	return errs
-}
-
-func taken(field string, value any, by int) *apis.FieldError {
-	return apis.ErrInvalidValue(value, field, fmt.Sprintf("duplicates ports[%d]; values must be unique", by))
 }
 
 func (p *AddressPort) validateRules() *apis.FieldError {
@@ -186,9 +178,6 @@ func (p *AddressPort) validateRules() *apis.FieldError {
 
 func validatePath(path string) *apis.FieldError {
 	errs := pathText.validate(path)
-	if path != "" && !pathText.pattern.MatchString(path) {
-		errs = apis.ErrInvalidValue(path, apis.CurrentField, pathMessage)
-	}
 	if segments := strings.Split(path, "/"); slices.Contains(segments, ".") || slices.Contains(segments, "..") {
 		errs = errs.Also(apis.ErrInvalidValue(path, apis.CurrentField, "path must not hold the segments . or .."))
 	}
@@ -220,11 +209,7 @@ func (t text) validate(value string) *apis.FieldError {
 	case length == 0:
 		return apis.ErrMissingField(apis.CurrentField)
 	case length > t.max:
-		return &apis.FieldError{
-			Message: fmt.Sprintf("invalid length: %d characters", length),
-			Paths:   []string{apis.CurrentField},
-			Details: fmt.Sprintf("at most %d are possible", t.max),
-		}
+		return apis.ErrOutOfBoundsValue(length, 1, t.max, apis.CurrentField)
 	case !t.pattern.MatchString(value):
 		return apis.ErrInvalidValue(value, apis.CurrentField, "must match "+t.pattern.String())
 	}

@@ -55,9 +55,6 @@ var (
 	_ duckv1.KRShaped    = (*SimpleDeployment)(nil)
 )
 
-// SimpleDeploymentMaxReplicas is the highest number of desired Pods, which the schema contains, too.
-const SimpleDeploymentMaxReplicas = 1000
-
 // SimpleDeploymentSpec describes the desired Pods.
 type SimpleDeploymentSpec struct {
 	// Image that the one container of each Pod runs.
