@@ -72,13 +72,26 @@ func NewController(options Options, hooks ...*Hook) (injection.ControllerConstru
 	if err != nil {
 		return nil, err
 	}
+	options = options.withDefaults()
 	return func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-		r, err := newRunner(ctx, options.withDefaults(), hooks)
+		client, err := options.client(ctx)
 		if err != nil {
 			logging.FromContext(ctx).Fatalw("Hooks cannot run", "error", err)
 		}
+		r := &runner{
+			options: options, hooks: hooks, ctx: ctx, client: client, recorder: newRecorder(ctx, options.FieldManager), custom: newCustomMetrics(ctx),
+			measured: newInstruments(string(options.MetricPrefix)),
+		}
+		r.impl = controller.NewContext(ctx, r, controller.ControllerOptions{
+			WorkQueueName: "Hooks", Concurrency: len(r.queues()), Logger: logging.FromContext(ctx).Named("hooks"),
+		})
+		observeQueues(r)
 		return r.impl
 	}, nil
+}
+
+func (o Options) client(ctx context.Context) (*crud.Client, error) {
+	return crud.New(injection.GetConfig(ctx), crud.Options{FieldManager: o.FieldManager, ConfidentialKinds: o.ConfidentialKinds})
 }
 
 // completed returns hooks with the defaults of their bindings. The error has every mistake in these, and in the options.
@@ -121,23 +134,6 @@ type runner struct {
 }
 
 const ownVersions = 20_000
-
-func newRunner(ctx context.Context, options Options, hooks []*Hook) (*runner, error) {
-	r := &runner{
-		options: options, hooks: hooks, ctx: ctx, recorder: newRecorder(ctx, options.FieldManager), custom: newCustomMetrics(ctx),
-		measured: newInstruments(string(options.MetricPrefix)),
-	}
-	var err error
-	client := crud.Options{FieldManager: options.FieldManager, ConfidentialKinds: options.ConfidentialKinds}
-	if r.client, err = crud.New(injection.GetConfig(ctx), client); err != nil {
-		return nil, err
-	}
-	r.impl = controller.NewContext(ctx, r, controller.ControllerOptions{
-		WorkQueueName: "Hooks", Concurrency: len(r.queues()), Logger: logging.FromContext(ctx).Named("hooks"),
-	})
-	observeQueues(r)
-	return r, nil
-}
 
 func (r *runner) queues() map[string]*queue {
 	queues := map[string]*queue{mainQueue: {name: mainQueue}}

@@ -38,14 +38,14 @@ type monitor struct {
 	objects map[cache.ObjectName]*object
 	// enabled reports whether the hook has run for the Synchronization.
 	enabled bool
-	// sources are the subscriptions by namespace and name. The selector of namespaces has a subscription, too.
-	sources map[cache.ObjectName]*observe.Subscription
+	// sources are by namespace and name. The selector of namespaces is one, too.
+	sources map[cache.ObjectName]source
 }
 
 func newMonitor(ctx context.Context, h *Hook, k *Kubernetes) *monitor {
 	return &monitor{
 		Kubernetes: k, hook: h, logger: loggerOf(ctx, h, k.Name, k.Queue),
-		objects: map[cache.ObjectName]*object{}, sources: map[cache.ObjectName]*observe.Subscription{},
+		objects: map[cache.ObjectName]*object{}, sources: map[cache.ObjectName]source{},
 	}
 }
 
@@ -220,7 +220,7 @@ func (m *monitor) filterResult(ctx context.Context, u *unstructured.Unstructured
 		return nil
 	}
 	results, err := child.Run(ctx, m.JQFilter, u.Object, nil, nil)
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		// It has no values of the object.
 		m.logger.Errorw("The filter of a binding failed", "field", "jqFilter", "object", cache.MetaObjectToName(u).String(), "error", err)
 	}

@@ -25,8 +25,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "sigs.k8s.io/json"
 
-	"knative.dev/pkg/injection"
-
 	"github.com/mallard-dev/mallard/confidential"
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/internal/child"
@@ -90,13 +88,11 @@ const ReviewPath = "/reviews/"
 func (r *Review) Path() string { return ReviewPath + strings.ToLower(string(r.kind)) + "/" + r.Name }
 
 // Start observes the objects of the snapshots. It is called once, before Answer, with the context of the process.
-func (r *Review) Start(ctx context.Context) error {
+func (r *Review) Start(ctx context.Context) (err error) {
 	r.process = ctx
-	client, err := crud.New(injection.GetConfig(ctx), crud.Options{FieldManager: r.options.FieldManager, ConfidentialKinds: r.options.ConfidentialKinds})
-	if err != nil {
+	if r.client, err = r.options.client(ctx); err != nil {
 		return err
 	}
-	r.client = client
 	for i := range r.hook.bindings.Kubernetes {
 		k := &r.hook.bindings.Kubernetes[i]
 		if slices.Contains(r.IncludeSnapshotsFrom, k.Name) || r.Group != "" && r.Group == k.Group {
@@ -105,7 +101,7 @@ func (r *Review) Start(ctx context.Context) error {
 	}
 	_ = r.running.Acquire(ctx, concurrentReviews) // no other has any yet
 	go func() {
-		if awaitObjects(ctx, ctx, client, r.monitors) {
+		if awaitObjects(ctx, r.client, r.monitors) {
 			r.running.Release(concurrentReviews)
 		}
 	}()

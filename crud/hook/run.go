@@ -146,6 +146,9 @@ func (t *term) occasionOf(due *task) (why occasion) {
 	statesOf := func(m *monitor) []*state {
 		if _, ok := states[m]; !ok {
 			states[m] = m.states()
+			for _, s := range states[m] {
+				why.values.Add(s.Unstructured)
+			}
 		}
 		return states[m]
 	}
@@ -184,11 +187,6 @@ func (t *term) occasionOf(due *task) (why occasion) {
 			}
 		}
 		why.contexts = append(why.contexts, c)
-	}
-	for _, all := range states {
-		for _, s := range all {
-			why.values.Add(s.Unstructured)
-		}
 	}
 	return why
 }

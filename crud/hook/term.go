@@ -8,7 +8,6 @@ package hook
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"os"
 	"os/signal"
@@ -101,11 +100,7 @@ func (t *term) beginBindings(h *Hook) {
 		t.schedule.Schedule(times, cron.FuncJob(func() { t.enqueue(trigger{hook: h, kind: TypeSchedule, common: &s.Common}) }))
 	}
 	go func() {
-		haveObjects := awaitObjects(t.ctx, t.runner.ctx, t.client, t.monitors[h])
-		if t.isOver() {
-			t.stopMonitors(h) // one may have started after the end of the term
-		}
-		if !haveObjects {
+		if !awaitObjects(t.ctx, t.client, t.monitors[h]) {
 			return
 		}
 		var all []trigger // at once, so that they are the same tasks each time
@@ -122,13 +117,12 @@ func (t *term) beginBindings(h *Hook) {
 
 const syncPoll = 20 * time.Millisecond
 
-// awaitObjects starts monitors, and waits until they have the objects that exist, or ctx ends. It retries until the kinds are served. process is the
-// context of the process.
-func awaitObjects(ctx, process context.Context, client *crud.Client, monitors []*monitor) bool {
+// awaitObjects starts monitors, and waits until they have the objects that exist, or ctx ends. It retries until the kinds are served.
+func awaitObjects(ctx context.Context, client *crud.Client, monitors []*monitor) bool {
 	delays := wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.1, Steps: math.MaxInt32, Cap: 30 * time.Second}
 	for _, m := range monitors {
 		_ = delays.DelayFunc().Until(ctx, true, true, func(context.Context) (bool, error) {
-			err := m.start(process, client)
+			err := m.start(ctx, client)
 			if err != nil {
 				m.logger.Errorw("A binding waits for its objects", "error", err)
 			}
@@ -145,21 +139,6 @@ func (t *term) isOver() bool { return t.ctx.Err() != nil }
 func (t *term) end() {
 	t.cancel()
 	t.schedule.Stop()
-	go func() {
-		for _, h := range t.hooks {
-			t.stopMonitors(h)
-		}
-	}()
-}
-
-// stopMonitors ends the observers of a hook: first those of namespaces, which start others.
-func (t *term) stopMonitors(h *Hook) {
-	for _, m := range t.monitors[h] {
-		err := m.stop(func(name cache.ObjectName) bool { return name == selectorOfNamespaces })
-		if err = errors.Join(err, m.stop(func(cache.ObjectName) bool { return true })); err != nil {
-			m.logger.Warnw("Ending the observers of a binding failed", "error", err)
-		}
-	}
 }
 
 func loggerOf(ctx context.Context, h *Hook, binding, queue string) *zap.SugaredLogger {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -54,11 +55,17 @@ func Command(path string) ([]string, error) {
 	line, err := bufio.NewReaderSize(file, 256).ReadSlice('\n')
 	interpreter, isScript := strings.CutPrefix(string(line), "#!")
 	words := strings.Fields(interpreter)
-	if err != nil || !isScript || len(words) == 0 || exists(words) {
+	if err != nil || !isScript || len(words) == 0 {
 		return []string{path}, nil
 	}
-	name := filepath.Base(words[len(words)-1])
-	if name != "bash" && name != "sh" {
+	shell := words[0]
+	if filepath.Base(shell) == "env" {
+		shell = words[len(words)-1]
+	}
+	name := filepath.Base(shell)
+	_, errInterpreter := exec.LookPath(words[0])
+	_, errShell := exec.LookPath(shell)
+	if errInterpreter == nil && errShell == nil || name != "bash" && name != "sh" {
 		return []string{path}, nil
 	}
 	program, err := self.Path()
@@ -66,17 +73,6 @@ func Command(path string) ([]string, error) {
 		return nil, err
 	}
 	return []string{program, command, name, path}, nil
-}
-
-// exists reports whether the interpreter of a script exists: it is a path, or the name that env is to find.
-func exists(interpreter []string) bool {
-	if _, err := os.Stat(interpreter[0]); err != nil || filepath.Base(interpreter[0]) != "env" {
-		return err == nil
-	}
-	return slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), func(folder string) bool {
-		_, err := os.Stat(filepath.Join(folder, interpreter[len(interpreter)-1]))
-		return err == nil
-	})
 }
 
 // bash runs the script that the first argument names, or the second one after -c, and returns the exit status.
