@@ -23,13 +23,12 @@ import (
 	"github.com/mallard-dev/mallard/confidential"
 	"github.com/mallard-dev/mallard/crud/hook"
 	"github.com/mallard-dev/mallard/crud/hook/shell"
-	"github.com/mallard-dev/mallard/crud/hook/webhook"
 	"github.com/mallard-dev/mallard/hardening"
 )
 
 // settings are the environment variables of the process. Those of knative.dev/pkg and of package hardening are read by these.
 type settings struct {
-	webhook.Settings
+	hook.WebhookSettings
 
 	ConfidentialKinds confidential.Kinds `envconfig:"CONFIDENTIAL_KINDS" desc:"kinds whose values are masked as those of Secrets, such as Vault.example.com, separated by commas"`
 	MetricPrefix      hook.MetricPrefix  `envconfig:"METRIC_PREFIX" desc:"text with which the names of the metrics of hooks begin, such as shop_"`
@@ -61,5 +60,5 @@ func load(ctx context.Context) (context.Context, []injection.ControllerConstruct
 		return nil, nil, err
 	}
 	hooks = append(hooks, labelsOfServices())
-	return webhook.Constructors(ctx, options, s.Settings, hooks...)
+	return hook.Constructors(ctx, options, s.WebhookSettings, hooks...)
 }

@@ -13,6 +13,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -100,17 +101,14 @@ func (a *Admission) namespaces(own string) *metav1.LabelSelector {
 	return selector
 }
 
-// Webhooks returns the webhooks of reviews for webhook configurations, without a CA, by the kinds of the reviews. A ValidatingWebhook has the same JSON.
-// The Service is that of the process.
-func Webhooks(reviews []*Review, namespace, service string) map[ContextType][]admissionregistrationv1.MutatingWebhook {
-	all := map[ContextType][]admissionregistrationv1.MutatingWebhook{}
-	for _, r := range reviews {
-		to := &admissionregistrationv1.ServiceReference{Namespace: namespace, Name: service, Path: new(r.Path())}
-		all[r.kind] = append(all[r.kind], admissionregistrationv1.MutatingWebhook{
-			Name: r.Name, AdmissionReviewVersions: []string{"v1"}, ClientConfig: admissionregistrationv1.WebhookClientConfig{Service: to},
-			Rules: r.Rules, MatchConditions: r.MatchConditions, NamespaceSelector: r.namespaces(namespace), ObjectSelector: r.LabelSelector,
-			FailurePolicy: &r.FailurePolicy, SideEffects: &r.SideEffects, TimeoutSeconds: &r.TimeoutSeconds,
-		})
+// webhook returns the webhook of a review for a webhook configuration. A ValidatingWebhook has the same JSON.
+func (r *Review) webhook(service types.NamespacedName, ca []byte) admissionregistrationv1.MutatingWebhook {
+	return admissionregistrationv1.MutatingWebhook{
+		Name: r.Name, AdmissionReviewVersions: []string{"v1"},
+		ClientConfig: admissionregistrationv1.WebhookClientConfig{CABundle: ca, Service: &admissionregistrationv1.ServiceReference{
+			Namespace: service.Namespace, Name: service.Name, Path: new(r.Path()),
+		}},
+		Rules: r.Rules, MatchConditions: r.MatchConditions, NamespaceSelector: r.namespaces(service.Namespace), ObjectSelector: r.LabelSelector,
+		FailurePolicy: &r.FailurePolicy, SideEffects: &r.SideEffects, TimeoutSeconds: &r.TimeoutSeconds,
 	}
-	return all
 }

@@ -50,8 +50,9 @@ SPDX-License-Identifier: Apache-2.0
 //
 // # Reviews
 //
-// A hook with a binding in Validating or Mutating answers admission reviews by its Response. Reviews returns these bindings for a server, such as
-// that of package webhook. Their runs differ from others:
+// A hook with a binding in Validating or Mutating answers admission reviews by its Response. A process serves them if its constructors and its context
+// are those of Constructors, which also adds a hook that keeps the certificate and the webhooks in a Secret and in webhook configurations that
+// exist. The runs of reviews differ from others:
 //
 //   - They take place on each replica, have no queue, and are not repeated. A few of a binding take place at a time.
 //   - Operations are rejected, because a review has no side effects.

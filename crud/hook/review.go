@@ -81,11 +81,11 @@ func Reviews(options Options, hooks ...*Hook) (all []*Review, err error) {
 	return all, err
 }
 
-// ReviewPath begins the paths of all reviews.
-const ReviewPath = "/reviews/"
+// reviewPath begins the paths of all reviews.
+const reviewPath = "/reviews/"
 
 // Path returns the path of the requests.
-func (r *Review) Path() string { return ReviewPath + strings.ToLower(string(r.kind)) + "/" + r.Name }
+func (r *Review) Path() string { return reviewPath + strings.ToLower(string(r.kind)) + "/" + r.Name }
 
 // Start observes the objects of the snapshots. It is called once, before Answer, with the context of the process.
 func (r *Review) Start(ctx context.Context) (err error) {

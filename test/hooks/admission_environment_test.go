@@ -24,7 +24,6 @@ import (
 	knativewebhook "knative.dev/pkg/webhook"
 
 	"github.com/mallard-dev/mallard/crud/hook"
-	"github.com/mallard-dev/mallard/crud/hook/webhook"
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/localcluster/env/processes"
 )
@@ -35,8 +34,8 @@ const configurationName = "hooks.knative-samples"
 func (s *scene) serve(all ...*hook.Hook) {
 	s.Helper()
 	port := freePort(s)
-	settings := webhook.Settings{Name: "hooks", Port: uint16(port), SecretName: "hooks-certs"}
-	ctx, constructors, err := webhook.Constructors(context.Background(), s.quick(), settings, all...)
+	settings := hook.WebhookSettings{Name: "hooks", Port: uint16(port), SecretName: "hooks-certs"}
+	ctx, constructors, err := hook.Constructors(context.Background(), s.quick(), settings, all...)
 	if err != nil {
 		s.Fatal(err)
 	}

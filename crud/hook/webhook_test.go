@@ -3,16 +3,21 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package webhook
+package hook
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"go.uber.org/zap"
+	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,10 +25,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	knativewebhook "knative.dev/pkg/webhook"
 	certresources "knative.dev/pkg/webhook/certificates/resources"
 
 	"github.com/mallard-dev/mallard/crud"
-	"github.com/mallard-dev/mallard/crud/hook"
 )
 
 // now is the time at which the certificate of certs was created.
@@ -31,7 +36,7 @@ var now = time.Now()
 
 var wanted = registration{
 	service: types.NamespacedName{Namespace: "ns", Name: "hooks"}, secret: crud.Ref{APIVersion: "v1", Kind: "Secret", Namespace: "ns", Name: "certs"},
-	webhooks: map[hook.ContextType][]admissionregistrationv1.MutatingWebhook{hook.TypeValidating: {{Name: "a"}, {Name: "b"}}},
+	reviews: []*Review{{kind: TypeValidating, Admission: &Admission{Name: "a"}}, {kind: TypeValidating, Admission: &Admission{Name: "b"}}},
 }
 
 // certs returns the data of a Secret with a certificate that is valid for some time from now on.
@@ -53,8 +58,8 @@ func register(t *testing.T, data map[string][]byte) []crud.Operation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := &hook.Run{Logger: zap.NewNop().Sugar(), Contexts: []hook.Context{{
-		Snapshots: map[string][]hook.Snapshot{"Secret": {{Object: &unstructured.Unstructured{Object: secret}}}},
+	run := &Run{Logger: zap.NewNop().Sugar(), Contexts: []Context{{
+		Snapshots: map[string][]Snapshot{"Secret": {{Object: &unstructured.Unstructured{Object: secret}}}},
 	}}}
 	if err := wanted.register(t.Context(), run); err != nil {
 		t.Fatal(err)
@@ -86,7 +91,7 @@ func expectWebhooks(t *testing.T, got []crud.Operation, ca []byte) {
 	if names != "ab" || got[0].IgnoreMissing {
 		t.Errorf("the webhooks are %s, and a configuration that does not exist is ignored: %t", names, got[0].IgnoreMissing)
 	}
-	if string(got[1].Patch) != `{"webhooks":null}` || !got[1].IgnoreMissing {
+	if string(got[1].Patch) != `{"webhooks":[]}` || !got[1].IgnoreMissing {
 		t.Errorf("the configuration without webhooks is patched with %s, and has to exist: %t", got[1].Patch, !got[1].IgnoreMissing)
 	}
 }
@@ -120,14 +125,41 @@ func TestRegistration_CertificateIsUnusable_IsReplaced(t *testing.T) {
 }
 
 func TestRegistration_SecretIsMissing_IsAnError(t *testing.T) {
-	err := wanted.register(t.Context(), &hook.Run{})
+	err := wanted.register(t.Context(), &Run{})
 	if err == nil || !strings.Contains(err.Error(), "the Secret ns/certs of the certificate does not exist") {
 		t.Errorf("the error is %v", err)
 	}
 }
 
 func TestRegistration_Bindings_AreValid(t *testing.T) {
-	if _, err := hook.NewController(hook.Options{}, wanted.hook()); err != nil {
+	if _, err := NewController(Options{}, wanted.hook()); err != nil {
 		t.Error(err)
+	}
+}
+
+// A response with another UID is a failed call to the API server.
+func TestReviewers_Error_IsNoAnswer(t *testing.T) {
+	wh, err := knativewebhook.New(knativewebhook.WithOptions(t.Context(), knativewebhook.Options{}), []any{reviewers{
+		"/reviews/answers": func(_ context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
+			return &admissionv1.AdmissionResponse{Allowed: true, Warnings: []string{"of " + request.Name}}, nil
+		},
+		"/reviews/fails": func(context.Context, *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
+			return nil, errors.New("the hook has failed")
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"/reviews/answers": "1", "/reviews/fails": "the hook has failed", "/reviews/other": "no hook answers reviews at /reviews/other",
+	} {
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(`{"request": {"uid": "1", "name": "a"}}`))
+		request.Header.Set("Content-Type", "application/json")
+		recorder := httptest.NewRecorder()
+		wh.ServeHTTP(recorder, request)
+		var review admissionv1.AdmissionReview
+		if err := json.Unmarshal(recorder.Body.Bytes(), &review); err != nil || string(review.Response.UID) != want || review.Response.Allowed != (want == "1") {
+			t.Errorf("%s is answered with %s, %v, want the UID %q", path, recorder.Body, err, want)
+		}
 	}
 }

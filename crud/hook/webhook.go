@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package webhook
+package hook
 
 import (
 	"context"
@@ -36,12 +36,11 @@ import (
 	certresources "knative.dev/pkg/webhook/certificates/resources"
 
 	"github.com/mallard-dev/mallard/crud"
-	"github.com/mallard-dev/mallard/crud/hook"
 )
 
-// Settings are the environment variables of a process whose hooks answer admission reviews, for envconfig. The name of its webhook configurations is
+// WebhookSettings are the environment variables of a process whose hooks answer admission reviews, for envconfig. The name of its webhook configurations is
 // NAME.NAMESPACE, those of its Service.
-type Settings struct {
+type WebhookSettings struct {
 	Name       string `envconfig:"WEBHOOK_NAME" default:"hooks" desc:"name of the Service through which the API server reaches hooks that answer admission reviews"`
 	Port       uint16 `envconfig:"WEBHOOK_PORT" default:"8443" desc:"port that serves admission reviews, if a hook answers any"`
 	SecretName string `envconfig:"WEBHOOK_SECRET_NAME" default:"hooks-certs" desc:"name of the Secret that holds the serving certificate"`
@@ -50,9 +49,9 @@ type Settings struct {
 // Constructors returns the constructors of the controllers and webhooks of a process that runs hooks, and its context. The error has every mistake in
 // their bindings.
 func Constructors(
-	ctx context.Context, options hook.Options, settings Settings, hooks ...*hook.Hook,
+	ctx context.Context, options Options, settings WebhookSettings, hooks ...*Hook,
 ) (context.Context, []injection.ControllerConstructor, error) {
-	reviews, err := hook.Reviews(options, hooks...)
+	reviews, err := Reviews(options, hooks...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -62,14 +61,13 @@ func Constructors(
 			ServiceName: settings.Name, SecretName: settings.SecretName, Port: int(settings.Port), GracePeriod: 5 * time.Second,
 		})
 		r := registration{
-			service:  types.NamespacedName{Namespace: system.Namespace(), Name: settings.Name},
-			webhooks: hook.Webhooks(reviews, system.Namespace(), settings.Name),
-			secret:   crud.Ref{APIVersion: "v1", Kind: "Secret", Namespace: system.Namespace(), Name: settings.SecretName},
+			reviews: reviews, service: types.NamespacedName{Namespace: system.Namespace(), Name: settings.Name},
+			secret: crud.Ref{APIVersion: "v1", Kind: "Secret", Namespace: system.Namespace(), Name: settings.SecretName},
 		}
 		hooks = append(slices.Clip(hooks), r.hook())
 		constructors = append(constructors, (&server{reviews: reviews}).newController)
 	}
-	newController, err := hook.NewController(options, hooks...)
+	newController, err := NewController(options, hooks...)
 	return ctx, append(constructors, newController), err
 }
 
@@ -80,7 +78,7 @@ type reviewers map[string]func(context.Context, *admissionv1.AdmissionRequest) (
 func (reviewers) ThisTypeDoesNotDependOnInformerState() {}
 
 // Path implements webhook.AdmissionController.
-func (reviewers) Path() string { return hook.ReviewPath }
+func (reviewers) Path() string { return reviewPath }
 
 // Admit implements webhook.AdmissionController, which has no errors: each response that it can return is an answer to the API server. But package
 // webhook copies the UID of the request to the response, and the API server treats a response with another UID as a failed call, for which the
@@ -103,7 +101,7 @@ type server struct {
 	reconciler.LeaderAwareFuncs
 	reviewers
 
-	reviews []*hook.Review
+	reviews []*Review
 }
 
 // Reconcile implements controller.Reconciler.
@@ -134,44 +132,46 @@ func (s *server) newController(ctx context.Context, _ configmap.Watcher) *contro
 // registration is a hook that keeps the serving certificate in a Secret, and the webhooks with its CA in two configurations. One that does not need to
 // exist has no webhooks.
 type registration struct {
-	service  types.NamespacedName
-	secret   crud.Ref
-	webhooks map[hook.ContextType][]admissionregistrationv1.MutatingWebhook
+	reviews []*Review
+	service types.NamespacedName
+	secret  crud.Ref
 }
 
 // registrationName is the name of the hook, of its queue and of its group.
 const registrationName = "admission-webhooks"
 
-func (r registration) hook() *hook.Hook {
-	common := hook.Common{Queue: registrationName, Group: registrationName}
-	bindings := hook.Bindings{Schedule: []hook.Schedule{{Common: common, Crontab: "@daily"}}} // the certificate expires
-	for _, ref := range []crud.Ref{r.secret, r.configuration(hook.TypeValidating), r.configuration(hook.TypeMutating)} {
-		k := hook.Kubernetes{Common: common, APIVersion: ref.APIVersion, Kind: ref.Kind, NameSelector: &hook.NameSelector{MatchNames: []string{ref.Name}}}
+func (r registration) hook() *Hook {
+	common := Common{Queue: registrationName, Group: registrationName}
+	bindings := Bindings{Schedule: []Schedule{{Common: common, Crontab: "@daily"}}} // the certificate expires
+	for _, ref := range []crud.Ref{r.secret, r.configuration(TypeValidating), r.configuration(TypeMutating)} {
+		k := Kubernetes{Common: common, APIVersion: ref.APIVersion, Kind: ref.Kind, NameSelector: &NameSelector{MatchNames: []string{ref.Name}}}
 		k.Name = ref.Kind
 		if ref.Namespace != "" {
-			k.Namespace = &hook.NamespaceSelector{NameSelector: &hook.NameSelector{MatchNames: []string{ref.Namespace}}}
+			k.Namespace = &NamespaceSelector{NameSelector: &NameSelector{MatchNames: []string{ref.Namespace}}}
 		}
 		bindings.Kubernetes = append(bindings.Kubernetes, k)
 	}
-	return hook.Func(registrationName, bindings, r.register)
+	return Func(registrationName, bindings, r.register)
 }
 
-func (r registration) configuration(kind hook.ContextType) crud.Ref {
+func (r registration) configuration(kind ContextType) crud.Ref {
 	return crud.Ref{
 		APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: string(kind) + "WebhookConfiguration",
 		Name: r.service.Name + "." + r.service.Namespace,
 	}
 }
 
-func (r registration) register(ctx context.Context, run *hook.Run) error {
+func (r registration) register(ctx context.Context, run *Run) error {
 	ca, err := r.certificate(ctx, run, time.Now())
 	if err != nil {
 		return err
 	}
-	for _, kind := range []hook.ContextType{hook.TypeValidating, hook.TypeMutating} {
-		webhooks := slices.Clone(r.webhooks[kind])
-		for i := range webhooks {
-			webhooks[i].ClientConfig.CABundle = ca
+	for _, kind := range []ContextType{TypeValidating, TypeMutating} {
+		webhooks := []admissionregistrationv1.MutatingWebhook{}
+		for _, review := range r.reviews {
+			if review.kind == kind {
+				webhooks = append(webhooks, review.webhook(r.service, ca))
+			}
 		}
 		op := crud.MergePatch(r.configuration(kind), map[string]any{"webhooks": webhooks})
 		op.IgnoreMissing = len(webhooks) == 0
@@ -188,8 +188,8 @@ const (
 )
 
 // certificate returns the CA of the certificate in the Secret, which it replaces if it is unusable or ends soon.
-func (r registration) certificate(ctx context.Context, run *hook.Run, now time.Time) (ca []byte, err error) {
-	for secret, err := range hook.As[corev1.Secret](run.Snapshots(r.secret.Kind)) {
+func (r registration) certificate(ctx context.Context, run *Run, now time.Time) (ca []byte, err error) {
+	for secret, err := range As[corev1.Secret](run.Snapshots(r.secret.Kind)) {
 		if err != nil {
 			return nil, err
 		}
