@@ -49,36 +49,31 @@ func (a *Admission) complete() error {
 	a.FailurePolicy = cmp.Or(a.FailurePolicy, admissionregistrationv1.Fail)
 	a.SideEffects = cmp.Or(a.SideEffects, admissionregistrationv1.SideEffectClassNone)
 	a.TimeoutSeconds = cmp.Or(a.TimeoutSeconds, defaultReviewSeconds)
-	if errs := validation.IsFullyQualifiedName(field.NewPath("name"), a.Name); len(errs) > 0 {
-		return errs.ToAggregate()
+	errs := []error{
+		validation.IsFullyQualifiedName(field.NewPath("name"), a.Name).ToAggregate(), checkLabels("labelSelector", a.LabelSelector), a.Namespace.check(),
 	}
+	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if a.FailurePolicy != admissionregistrationv1.Fail && a.FailurePolicy != admissionregistrationv1.Ignore {
-		return fmt.Errorf("failurePolicy: there is no %s: use Fail or Ignore", a.FailurePolicy)
+		fail("failurePolicy: there is no %s: use Fail or Ignore", a.FailurePolicy)
 	}
 	if a.SideEffects != admissionregistrationv1.SideEffectClassNone {
-		return fmt.Errorf("sideEffects: %s is not supported, since operations are not executed in a review: use None", a.SideEffects)
+		fail("sideEffects: %s is not supported, since operations are not executed in a review: use None", a.SideEffects)
 	}
 	if a.TimeoutSeconds < 1 || a.TimeoutSeconds > mostReviewSeconds {
-		return fmt.Errorf("timeoutSeconds: it must be from 1 to %d", mostReviewSeconds)
-	}
-	if _, err := metav1.LabelSelectorAsSelector(a.LabelSelector); err != nil {
-		return fmt.Errorf("labelSelector: %w", err)
-	}
-	if err := a.Namespace.check(); err != nil {
-		return err
+		fail("timeoutSeconds: it must be from 1 to %d", mostReviewSeconds)
 	}
 	if len(a.Rules) == 0 {
-		return errors.New("rules: missing: add one with apiGroups, apiVersions, resources and operations")
+		fail("rules: missing: add one with apiGroups, apiVersions, resources and operations")
 	}
 	for i, rule := range a.Rules {
 		if min(len(rule.APIGroups), len(rule.APIVersions), len(rule.Resources), len(rule.Operations)) == 0 {
-			return fmt.Errorf("rules[%d]: apiGroups, apiVersions, resources and operations must not be empty", i)
+			fail("rules[%d]: apiGroups, apiVersions, resources and operations must not be empty", i)
 		}
-		if unknown := sets.New(rule.Operations...).Difference(operationTypes); len(unknown) > 0 {
-			return fmt.Errorf("rules[%d].operations: there is no %s: use CREATE, UPDATE, DELETE, CONNECT or *", i, sets.List(unknown)[0])
+		for _, unknown := range sets.List(sets.New(rule.Operations...).Difference(operationTypes)) {
+			fail("rules[%d].operations: there is no %s: use CREATE, UPDATE, DELETE, CONNECT or *", i, unknown)
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 var operationTypes = sets.New(admissionregistrationv1.OperationAll, admissionregistrationv1.Create, admissionregistrationv1.Update,

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/ptr"
 
 	"github.com/mallard-dev/mallard/crud/internal/child"
 	"github.com/mallard-dev/mallard/crud/internal/closest"
@@ -191,58 +192,52 @@ func (k *Kubernetes) check() error {
 	if k.ExecuteHookOnEvent == nil {
 		k.ExecuteHookOnEvent = k.WatchEvent
 	}
+	_, err := k.fields()
+	errs := []error{err, checkLabels("labelSelector", k.LabelSelector), k.Namespace.check()}
 	if k.Kind == "" {
-		return errors.New("kind: it is missing")
+		errs = append(errs, errors.New("kind: it is missing"))
 	}
 	for _, event := range k.ExecuteHookOnEvent {
 		if event != Added && event != Modified && event != Deleted {
-			return fmt.Errorf("executeHookOnEvent: there is no %s: use Added, Modified and Deleted", event)
+			errs = append(errs, fmt.Errorf("executeHookOnEvent: there is no %s: use Added, Modified and Deleted", event))
 		}
 	}
-	if _, err := metav1.LabelSelectorAsSelector(k.LabelSelector); err != nil {
-		return fmt.Errorf("labelSelector: %w", err)
+	if err := child.Compile(k.JQFilter); k.JQFilter != "" && err != nil {
+		errs = append(errs, fmt.Errorf("jqFilter: %w", err))
 	}
-	if _, err := k.fields(); err != nil {
-		return err
-	}
-	if err := k.Namespace.check(); err != nil {
-		return err
-	}
-	if k.JQFilter == "" {
-		return nil
-	}
-	if err := child.Compile(k.JQFilter); err != nil {
-		return fmt.Errorf("jqFilter: %w", err)
-	}
-	return nil
+	return errors.Join(errs...)
 }
 
 func (n *NamespaceSelector) check() error {
 	if n == nil {
 		return nil
 	}
-	if _, err := metav1.LabelSelectorAsSelector(n.LabelSelector); err != nil {
-		return fmt.Errorf("namespace.labelSelector: %w", err)
-	}
 	if n.LabelSelector != nil && n.NameSelector != nil {
 		return errors.New("namespace: use either nameSelector or labelSelector")
+	}
+	return checkLabels("namespace.labelSelector", n.LabelSelector)
+}
+
+func checkLabels(field string, selector *metav1.LabelSelector) error {
+	if _, err := metav1.LabelSelectorAsSelector(selector); err != nil {
+		return fmt.Errorf("%s: %w", field, err)
 	}
 	return nil
 }
 
+var fieldOperators = map[string]func(field, value string) fields.Selector{
+	"Equals": fields.OneTermEqualSelector, "=": fields.OneTermEqualSelector, "==": fields.OneTermEqualSelector,
+	"NotEquals": fields.OneTermNotEqualSelector, "!=": fields.OneTermNotEqualSelector,
+}
+
 func (k *Kubernetes) fields() (fields.Selector, error) {
-	selectors := []fields.Selector{}
-	if k.FieldSelector != nil {
-		for i, e := range k.FieldSelector.MatchExpressions {
-			switch e.Operator {
-			case "Equals", "=", "==":
-				selectors = append(selectors, fields.OneTermEqualSelector(e.Field, e.Value))
-			case "NotEquals", "!=":
-				selectors = append(selectors, fields.OneTermNotEqualSelector(e.Field, e.Value))
-			default:
-				return nil, fmt.Errorf("fieldSelector.matchExpressions[%d].operator: there is no %q: use Equals or NotEquals", i, e.Operator)
-			}
+	var selectors []fields.Selector
+	for i, e := range ptr.Deref(k.FieldSelector, FieldSelector{}).MatchExpressions {
+		selector := fieldOperators[e.Operator]
+		if selector == nil {
+			return nil, fmt.Errorf("fieldSelector.matchExpressions[%d].operator: there is no %q: use Equals or NotEquals", i, e.Operator)
 		}
+		selectors = append(selectors, selector(e.Field, e.Value))
 	}
 	return fields.AndSelectors(selectors...), nil
 }

@@ -33,7 +33,6 @@ type customMetrics struct {
 	applying sync.Mutex
 	// instruments are by the names that exporters distinguish.
 	instruments map[string]instrument
-	files       int // that were applied
 
 	mu     sync.Mutex
 	series map[seriesKey]point
@@ -57,7 +56,6 @@ type point struct {
 	value float64
 	// writtenBy is the hook, and group that of the last line.
 	writtenBy, group string
-	file             int // the number of the file
 }
 
 func newCustomMetrics(ctx context.Context) *customMetrics {
@@ -72,8 +70,7 @@ func (c *customMetrics) apply(hook string, lines []metricLine, isOver func() boo
 	if len(lines) == 0 || isOver() {
 		return nil
 	}
-	c.files++
-	instruments, series, groups := maps.Clone(c.instruments), maps.Clone(c.series), sets.New[string]()
+	instruments, series, groups, written := maps.Clone(c.instruments), maps.Clone(c.series), sets.New[string](), sets.New[seriesKey]()
 	for _, line := range lines {
 		groups.Insert(line.Group)
 		if line.Action == actionExpire {
@@ -87,9 +84,10 @@ func (c *customMetrics) apply(hook string, lines []metricLine, isOver func() boo
 		if line.Action == actionAdd {
 			value += series[key].value
 		}
-		series[key] = point{value, hook, line.Group, c.files}
+		series[key] = point{value, hook, line.Group}
+		written.Insert(key)
 	}
-	maps.DeleteFunc(series, func(_ seriesKey, p point) bool { return p.group != "" && groups.Has(p.group) && p.file != c.files })
+	maps.DeleteFunc(series, func(key seriesKey, p point) bool { return p.group != "" && groups.Has(p.group) && !written.Has(key) })
 	n := 0
 	for _, p := range series {
 		if p.writtenBy == hook {

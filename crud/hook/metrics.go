@@ -54,22 +54,23 @@ func newInstruments(prefix string) *instruments {
 
 // observeQueues exports the lengths of the queues while the process leads.
 func observeQueues(r *runner) {
-	_, _ = meter.Int64ObservableGauge(string(r.options.MetricPrefix)+"hook.queue.length", metric.WithUnit("{run}"),
-		metric.WithDescription("Runs that wait in a queue, or are running."),
-		metric.WithInt64Callback(func(_ context.Context, observer metric.Int64Observer) error {
-			r.mu.Lock()
-			t := r.term
-			r.mu.Unlock()
-			if t == nil || t.isOver() {
-				return nil
-			}
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			for name, q := range t.queues {
-				observer.Observe(int64(len(q.tasks)), metric.WithAttributes(queueKey.String(name)))
-			}
+	lengths, _ := meter.Int64ObservableGauge(string(r.options.MetricPrefix)+"hook.queue.length", metric.WithUnit("{run}"),
+		metric.WithDescription("Runs that wait in a queue, or are running."))
+	// With a callback of the instrument, the first runner of a process would be the only one whose queues are observed.
+	_, _ = meter.RegisterCallback(func(_ context.Context, observer metric.Observer) error {
+		r.mu.Lock()
+		t := r.term
+		r.mu.Unlock()
+		if t == nil || t.isOver() {
 			return nil
-		}))
+		}
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		for name, q := range t.queues {
+			observer.ObserveInt64(lengths, int64(len(q.tasks)), metric.WithAttributes(queueKey.String(name)))
+		}
+		return nil
+	}, lengths)
 }
 
 // attributes are those of the metrics of the binding with the first trigger of the task.

@@ -28,21 +28,12 @@ const mostMemory = 256 << 20
 // Main does what the shell functions call this program for, and ends the process, if it was called by them. The main function of a program
 // with hooks calls it first.
 func Main() {
-	if len(os.Args) < 2 {
+	commands := map[string]func([]string) error{"hook-operation": appendOperation, "hook-context": printContext}
+	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
 		return
 	}
-	var err error
-	switch os.Args[1] {
-	case "hook-operation":
-		child.Confine(mostMemory)
-		err = appendOperation(os.Args[2:])
-	case "hook-context":
-		child.Confine(mostMemory)
-		err = printContext(os.Args[2:], os.Stdout)
-	default:
-		return
-	}
-	if err != nil {
+	child.Confine(mostMemory)
+	if err := commands[os.Args[1]](os.Args[2:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -83,7 +74,7 @@ var (
 	}
 )
 
-func parseArguments(name string, args []string) (a arguments, err error) {
+func parseArguments(name string, args []string, texts, switches map[string]string) (a arguments, err error) {
 	flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	for flag, field := range texts {
@@ -113,39 +104,45 @@ func parseArguments(name string, args []string) (a arguments, err error) {
 
 // Operation returns an operation as one line of JSON, as the shell functions write it. The arguments are the type of the operation, then those
 // of the function; crud.sh describes them. An object or a patch that is not among them is read from stdin.
-func Operation(args []string, stdin io.Reader) ([]byte, error) {
+func Operation(args []string, stdin io.Reader) (line []byte, err error) {
 	if len(args) == 0 {
 		return nil, errors.New("the type of the operation is missing")
 	}
-	typeOf := args[0]
-	a, err := parseArguments(typeOf, args[1:])
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", typeOf, err)
+	a, err := parseArguments(args[0], args[1:], texts, switches)
+	if err == nil {
+		err = a.complete(args[0], stdin)
 	}
+	if err == nil {
+		line, err = json.Marshal(a.fields)
+	}
+	if err == nil {
+		_, err = operations.Parse(line)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", args[0], err)
+	}
+	return append(line, '\n'), nil
+}
+
+// complete sets the fields that are no flags.
+func (a *arguments) complete(typeOf string, stdin io.Reader) (err error) {
 	a.fields["operationType"] = typeOf
 	if !strings.HasPrefix(typeOf, "Create") {
 		if len(a.rest) < 2 {
-			return nil, fmt.Errorf("%s: KIND and NAME are missing", typeOf)
+			return errors.New("KIND and NAME are missing")
 		}
 		a.fields["kind"], a.fields["name"] = a.rest[0], a.rest[1]
 		a.rest = a.rest[2:]
 	}
 	if !strings.HasPrefix(typeOf, "EnsureDeleted") {
 		if a.fields["spec"], err = a.spec(typeOf, stdin); err != nil {
-			return nil, fmt.Errorf("%s: %w", typeOf, err)
+			return err
 		}
 	}
 	if len(a.rest) > 0 {
-		return nil, fmt.Errorf("%s: there are too many arguments: leave out the last %d", typeOf, len(a.rest))
+		return fmt.Errorf("there are too many arguments: leave out the last %d", len(a.rest))
 	}
-	line, err := json.Marshal(a.fields)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", typeOf, err)
-	}
-	if _, err := operations.Parse(line); err != nil {
-		return nil, fmt.Errorf("%s: %w", typeOf, err)
-	}
-	return append(line, '\n'), nil
+	return nil
 }
 
 // spec returns the specification of the operation: the next argument, or else what stdin has.
@@ -199,13 +196,10 @@ func (a *arguments) split() (names []string, values []any, err error) {
 	return names, values, nil
 }
 
-func printContext(args []string, to io.Writer) error {
-	flags := pflag.NewFlagSet("context", pflag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	isJSON := flags.Bool("json", false, "")
-	var a arguments
-	flags.StringArrayVar(&a.variables, "arg", nil, "")
-	if err := flags.Parse(args); err != nil || flags.NArg() != 1 {
+// printContext prints the results of a jq program for the binding contexts.
+func printContext(args []string) error {
+	a, err := parseArguments("crud::context", args, nil, map[string]string{"json": "json"})
+	if err != nil || len(a.rest) != 1 {
 		return errors.Join(err, errors.New("crud::context: use [--json] [--arg NAME=VALUE ...] FILTER"))
 	}
 	names, values, err := a.split()
@@ -216,13 +210,13 @@ func printContext(args []string, to io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("environment variable %s: %w", contextVariable, err)
 	}
-	results, err := child.Run(context.Background(), flags.Arg(0), json.RawMessage(content), names, values)
+	results, err := child.Run(context.Background(), a.rest[0], json.RawMessage(content), names, values)
 	for _, line := range results {
 		var text string
-		if !*isJSON && line[0] == '"' && json.Unmarshal(line, &text) == nil {
+		if a.fields["json"] != true && line[0] == '"' && json.Unmarshal(line, &text) == nil {
 			line = json.RawMessage(text)
 		}
-		if _, err := fmt.Fprintf(to, "%s\n", line); err != nil {
+		if _, err := fmt.Printf("%s\n", line); err != nil {
 			return fmt.Errorf("printing a result: %w", err)
 		}
 	}
