@@ -14,7 +14,6 @@ import (
 	"sync"
 
 	"go.uber.org/zap"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -182,12 +181,14 @@ func (m *monitor) states() (all []*state) {
 	return all
 }
 
-// isAt reports whether the cache has an object in a version, and not in a later one.
-func (m *monitor) isAt(name cache.ObjectName, resourceVersion string) bool {
+// now returns the present state of an object, or nil if it does not exist.
+func (m *monitor) now(name cache.ObjectName) *state {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	o := m.objects[name]
-	return o != nil && o.now != nil && o.now.GetResourceVersion() == resourceVersion
+	if o := m.objects[name]; o != nil {
+		return o.now
+	}
+	return nil
 }
 
 func (m *monitor) snapshot(s *state) Snapshot {
@@ -247,35 +248,17 @@ func (h *Hook) isOwn(version string) bool {
 	return ok && !h.bindings.Settings.RunOnOwnWrites
 }
 
-// isOwn reports whether an event is of changes by the hook alone.
+// isOwn reports whether an event is of changes by the hook alone. The version with which its deletion of the object begins is not known.
 func (o *object) isOwn(event WatchEvent, s *state, isOwn func(version string) bool) bool {
 	deletes := isOwn(deletionOf(s.GetUID()))
+	others := slices.DeleteFunc(slices.Clone(o.versions), isOwn)
 	switch {
 	case event == Deleted:
 		return deletes
-	case event == Modified && deletes && beginsDeletion(o.received.Unstructured, s.Unstructured):
-		return true
+	case event == Modified && deletes && o.received.GetDeletionTimestamp() == nil && s.GetDeletionTimestamp() != nil:
+		return len(others) <= 1
 	}
-	return len(o.versions) > 0 && !slices.ContainsFunc(o.versions, func(version string) bool { return !isOwn(version) })
-}
-
-// beginsDeletion reports whether an accepted deletion is the only difference between two states.
-func beginsDeletion(before, after *unstructured.Unstructured) bool {
-	if before.GetDeletionTimestamp() != nil || after.GetDeletionTimestamp() == nil {
-		return false
-	}
-	before, after = before.DeepCopy(), after.DeepCopy()
-	for _, u := range []*unstructured.Unstructured{before, after} {
-		for _, field := range []string{"deletionTimestamp", "deletionGracePeriodSeconds", "generation", "resourceVersion", "managedFields"} {
-			unstructured.RemoveNestedField(u.Object, "metadata", field)
-		}
-		finalizers := slices.DeleteFunc(u.GetFinalizers(), storesPolicy)
-		if len(finalizers) == 0 {
-			finalizers = nil // removes the field
-		}
-		u.SetFinalizers(finalizers)
-	}
-	return equality.Semantic.DeepEqual(before.Object, after.Object)
+	return len(o.versions) > 0 && len(others) == 0
 }
 
 // storesPolicy reports whether the API server stores the propagation policy of a deletion as this finalizer, for the garbage collector.

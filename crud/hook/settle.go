@@ -102,7 +102,8 @@ func (t *term) staleness(h *Hook, answer answer) func() bool {
 	until := time.Now().Add(mostConflictDelay)
 	return func() bool {
 		return answer.lost != "" && time.Now().Before(until) && slices.ContainsFunc(t.monitors[h], func(m *monitor) bool {
-			return m.isAt(cache.NewObjectName(answer.cause.Ref.Namespace, answer.cause.Ref.Name), answer.lost)
+			s := m.now(cache.NewObjectName(answer.cause.Ref.Namespace, answer.cause.Ref.Name))
+			return s != nil && s.GetResourceVersion() == answer.lost
 		})
 	}
 }
@@ -209,8 +210,9 @@ func (t *term) recordErrorf(due *task, failed *crud.Error, eventType, reason, fo
 	}
 	uid := failed.UID
 	for _, m := range t.monitors[due.hook] {
-		if uid == "" {
-			uid = m.uidOf(failed.Ref)
+		s := m.now(cache.NewObjectName(failed.Ref.Namespace, failed.Ref.Name))
+		if uid == "" && s != nil && s.GetAPIVersion() == failed.Ref.APIVersion && s.GetKind() == failed.Ref.Kind {
+			uid = s.GetUID()
 		}
 	}
 	t.recordf(due.run, failed.Ref, uid, eventType, reason, format, args...)
@@ -230,15 +232,4 @@ func (t *term) recordDeletion(run *Run, result crud.Result, eventType string) {
 // ofOthers lists finalizers without those of the garbage collector, which a deletion in the foreground always has.
 func ofOthers(finalizers []string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(finalizers), storesPolicy), ", ")
-}
-
-// uidOf returns the UID of an object of the binding, or "" without one of this kind and name.
-func (m *monitor) uidOf(ref crud.Ref) types.UID {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	o := m.objects[cache.NewObjectName(ref.Namespace, ref.Name)]
-	if o == nil || o.now == nil || o.now.GetAPIVersion() != ref.APIVersion || o.now.GetKind() != ref.Kind {
-		return ""
-	}
-	return o.now.GetUID()
 }
