@@ -170,6 +170,14 @@ func resolve(from, link string) string {
 	return path.Join(path.Dir(from), link)
 }
 
+// TestMermaid_Copy_HasItsLicense looks for the text that the license of mermaid requires with each copy.
+func TestMermaid_Copy_HasItsLicense(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join(out, "assets", "mermaid", "LICENSE"))
+	if err != nil || !strings.Contains(string(content), "The MIT License") {
+		t.Errorf("got %q, %v", content, err)
+	}
+}
+
 // TestBlocks_InfoString_IsNotShown looks for attributes of fenced blocks, and for captions of excerpts.
 func TestBlocks_InfoString_IsNotShown(t *testing.T) {
 	captions, links := 0, 0
