@@ -29,74 +29,49 @@ import (
 
 // known declares the flags of each generator. The function that it returns completes an invocation when they are parsed, as the program's main does.
 var known = map[string]func(*pflag.FlagSet) func(*invocation) error{
-	"deepcopy-gen": func(flags *pflag.FlagSet) func(*invocation) error {
-		args := deepcopyargs.New()
-		args.AddFlags(flags)
-		return func(i *invocation) error {
-			i.systems, i.system = deepcopy.NameSystems(), deepcopy.DefaultNameSystem()
-			i.targets = func(c *generator.Context) []generator.Target { return deepcopy.GetTargets(c, args) }
-			return args.Validate()
-		}
-	},
-	"register-gen": func(flags *pflag.FlagSet) func(*invocation) error {
-		args := registerargs.New()
-		args.AddFlags(flags)
-		return func(i *invocation) error {
-			i.systems, i.system = register.NameSystems(), register.DefaultNameSystem()
-			i.targets = func(c *generator.Context) []generator.Target { return register.GetTargets(c, args) }
-			return args.Validate()
-		}
-	},
-	"applyconfiguration-gen": func(flags *pflag.FlagSet) func(*invocation) error {
-		args := applyargs.New()
-		args.AddFlags(flags, "")
-		return func(i *invocation) error {
+	"deepcopy-gen": generatorOf(deepcopyargs.New, (*deepcopyargs.Args).AddFlags, deepcopy.GetTargets, func(_ *deepcopyargs.Args, i *invocation) {
+		i.systems, i.system = deepcopy.NameSystems(), deepcopy.DefaultNameSystem()
+	}),
+	"register-gen": generatorOf(registerargs.New, (*registerargs.Args).AddFlags, register.GetTargets, func(_ *registerargs.Args, i *invocation) {
+		i.systems, i.system = register.NameSystems(), register.DefaultNameSystem()
+	}),
+	"applyconfiguration-gen": generatorOf(applyargs.New, func(args *applyargs.Args, flags *pflag.FlagSet) { args.AddFlags(flags, "") }, apply.GetTargets,
+		func(_ *applyargs.Args, i *invocation) {
 			i.systems, i.system = apply.NameSystems(), apply.DefaultNameSystem()
-			i.targets = func(c *generator.Context) []generator.Target { return apply.GetTargets(c, args) }
-			return args.Validate()
-		}
-	},
-	"client-gen": func(flags *pflag.FlagSet) func(*invocation) error {
-		args := clientargs.New()
-		args.AddFlags(flags, "")
-		return func(i *invocation) error {
+		}),
+	"client-gen": generatorOf(clientargs.New, func(args *clientargs.Args, flags *pflag.FlagSet) { args.AddFlags(flags, "") }, client.GetTargets,
+		func(args *clientargs.Args, i *invocation) {
 			for _, group := range args.Groups {
 				for _, version := range group.Versions {
 					i.packages = append(i.packages, version.Package)
 				}
 			}
 			i.systems, i.system = client.NameSystems(util.PluralExceptionListToMapOrDie(args.PluralExceptions)), client.DefaultNameSystem()
-			i.targets = func(c *generator.Context) []generator.Target { return client.GetTargets(c, args) }
-			return args.Validate()
-		}
-	},
-	"lister-gen": func(flags *pflag.FlagSet) func(*invocation) error {
-		args := listerargs.New()
-		args.AddFlags(flags)
+		}),
+	"lister-gen": generatorOf(listerargs.New, (*listerargs.Args).AddFlags, lister.GetTargets, func(args *listerargs.Args, i *invocation) {
+		i.systems, i.system = lister.NameSystems(util.PluralExceptionListToMapOrDie(args.PluralExceptions)), lister.DefaultNameSystem()
+	}),
+	"informer-gen": generatorOf(informerargs.New, (*informerargs.Args).AddFlags, informer.GetTargets, func(args *informerargs.Args, i *invocation) {
+		i.systems, i.system = informer.NameSystems(util.PluralExceptionListToMapOrDie(args.PluralExceptions)), informer.DefaultNameSystem()
+	}),
+	"injection-gen": generatorOf(injectionargs.New, (*injectionargs.Args).AddFlags, injection.Targets, func(args *injectionargs.Args, i *invocation) {
+		i.packages = args.InputDirs
+		i.systems, i.system = injectionnamer.NameSystems(util.PluralExceptionListToMapOrDie(args.PluralExceptions)), injectionnamer.DefaultNameSystem()
+	}),
+}
+
+// generatorOf declares a generator by functions of its package. complete sets the name systems, and the packages unless these are the
+// arguments without a flag.
+func generatorOf[A interface{ Validate() error }](
+	newArgs func() A, addFlags func(A, *pflag.FlagSet), targets func(*generator.Context, A) []generator.Target, complete func(A, *invocation),
+) func(*pflag.FlagSet) func(*invocation) error {
+	return func(flags *pflag.FlagSet) func(*invocation) error {
+		args := newArgs()
+		addFlags(args, flags)
 		return func(i *invocation) error {
-			i.systems, i.system = lister.NameSystems(util.PluralExceptionListToMapOrDie(args.PluralExceptions)), lister.DefaultNameSystem()
-			i.targets = func(c *generator.Context) []generator.Target { return lister.GetTargets(c, args) }
+			complete(args, i)
+			i.targets = func(c *generator.Context) []generator.Target { return targets(c, args) }
 			return args.Validate()
 		}
-	},
-	"informer-gen": func(flags *pflag.FlagSet) func(*invocation) error {
-		args := informerargs.New()
-		args.AddFlags(flags)
-		return func(i *invocation) error {
-			i.systems, i.system = informer.NameSystems(util.PluralExceptionListToMapOrDie(args.PluralExceptions)), informer.DefaultNameSystem()
-			i.targets = func(c *generator.Context) []generator.Target { return informer.GetTargets(c, args) }
-			return args.Validate()
-		}
-	},
-	"injection-gen": func(flags *pflag.FlagSet) func(*invocation) error {
-		args := injectionargs.New()
-		args.AddFlags(flags)
-		return func(i *invocation) error {
-			i.packages = args.InputDirs
-			i.systems = injectionnamer.NameSystems(util.PluralExceptionListToMapOrDie(args.PluralExceptions))
-			i.system = injectionnamer.DefaultNameSystem()
-			i.targets = func(c *generator.Context) []generator.Target { return injection.Targets(c, args) }
-			return args.Validate()
-		}
-	},
+	}
 }
