@@ -15,12 +15,14 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/test/fixtures"
@@ -36,12 +38,23 @@ func leader(t *testing.T, env *harness.Env) string {
 	t.Helper()
 	var name string
 	harness.Eventually(t, "a Pod leads", func(ctx context.Context) error {
-		var err error
-		name, err = fixtures.LeadingPod(ctx, env, running(t, env, "controller"))
-		if err == nil && name == "" {
-			err = errors.New("no ready Pod holds the lease")
+		lease, err := fixtures.Lease(ctx, env)
+		if err != nil {
+			return err
 		}
-		return err
+		// The identity begins with the name of the machine, which the Pods of this node share, but each logs its own.
+		holder := ptr.Deref(lease.Spec.HolderIdentity, "")
+		for _, pod := range running(t, env, "controller") {
+			log, err := env.Kube.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{}).DoRaw(ctx)
+			if err != nil {
+				return fmt.Errorf("reading the log of %s: %w", pod.Name, err)
+			}
+			if holder != "" && strings.Contains(string(log), holder) {
+				name = pod.Name
+				return nil
+			}
+		}
+		return errors.New("no ready Pod holds the lease")
 	})
 	return name
 }

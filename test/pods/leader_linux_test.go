@@ -66,12 +66,13 @@ func TestLeader_PodRemoved_StandbyTakesOver(t *testing.T) {
 			old := leader(t, env)
 			removed := time.Now()
 			way.remove(t, env, old)
-			lease, err := fixtures.LeaseDuration(t.Context(), env)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if way.released {
-				lease = 0
+			var lease time.Duration
+			if !way.released {
+				stored, err := fixtures.Lease(t.Context(), env)
+				if err != nil {
+					t.Fatal(err)
+				}
+				lease = time.Duration(*stored.Spec.LeaseDurationSeconds) * time.Second
 			}
 			var first harness.AuditEntry
 			harness.EventuallyWithin(t, lease+harness.Deadline, "objects are reconciled", func(context.Context) error {
