@@ -24,7 +24,7 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-func TestMain(m *testing.M) { harness.Main(m) }
+func TestMain(m *testing.M) { harness.Main(m, harness.AllVersions()) }
 
 // hub is the version that is stored. Tests that name no version use it.
 const hub = "v1"

@@ -17,7 +17,7 @@ import (
 // In an excluded namespace, conversion works although admission is not called.
 func TestSchema_WithoutTheWebhook_EnforcesEachBound(t *testing.T) {
 	t.Parallel()
-	env := harness.Own(t, harness.Without("controller"), harness.WithReplicas("webhook", 1))
+	env := harness.Own(t, harness.AllVersions(), harness.Without("controller"), harness.WithReplicas("webhook", 1))
 	stopAdmission(t, env)
 	for _, version := range old {
 		t.Run(version, func(t *testing.T) { checkSchema(t, env, version) })

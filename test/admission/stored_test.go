@@ -22,7 +22,7 @@ import (
 // it, to write its status, and to delete it, at every version.
 func TestValidation_StoredObjectBreaksARule_CanBeUpdatedAndDeleted(t *testing.T) {
 	t.Parallel()
-	env := harness.Own(t)
+	env := harness.Own(t, harness.AllVersions())
 	stopAdmission(t, env)
 	ns := env.Namespace(t)
 	ours := all(classed(samples.ClassMallard), set("metadata.finalizers", []any{samples.FinalizerName}))

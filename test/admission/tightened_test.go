@@ -22,7 +22,7 @@ import (
 
 func TestSchema_Tightened_ExistingObjectsCanBeUpdatedAndDeleted(t *testing.T) {
 	t.Parallel()
-	env := harness.Own(t)
+	env := harness.Own(t, harness.AllVersions())
 	ns := env.Namespace(t)
 	env.Apply(t, ns, fixtures.Target)
 	create(t, env, object(ns, named("subject"), set("spec.ref", map[string]any{"apiVersion": "v1", "kind": "Service", "name": "target"}),

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	harness.Main(m)
+	harness.Main(m, harness.AllVersions())
 }
 
 // hub is the version that is stored.

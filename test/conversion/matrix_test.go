@@ -82,7 +82,7 @@ func merge(t *testing.T, object *unstructured.Unstructured, part, text string) {
 func TestConversion_EveryWriteAtEveryVersion_KeepsHiddenFields(t *testing.T) {
 	t.Parallel()
 	// Only the test writes.
-	env := harness.Own(t, harness.WithReplicas("webhook", 1), harness.Without("controller"))
+	env := harness.Own(t, harness.AllVersions(), harness.WithReplicas("webhook", 1), harness.Without("controller"))
 	ns := env.Namespace(t)
 	n := 0
 	for _, storage := range []string{"v1alpha1", hub} {

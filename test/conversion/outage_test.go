@@ -26,7 +26,7 @@ import (
 // An object stored at a version is not converted for clients of that version, so they need no webhook.
 func TestConversion_WebhookStopped_StoredVersionIsServed(t *testing.T) {
 	t.Parallel()
-	env := harness.Own(t, harness.WithReplicas("webhook", 1), harness.WithReplicas("controller", 1))
+	env := harness.Own(t, harness.AllVersions(), harness.WithReplicas("webhook", 1), harness.WithReplicas("controller", 1))
 	ns := env.Namespace(t)
 	env.Apply(t, ns, target)
 	env.Apply(t, ns, plain("subject"))
@@ -91,7 +91,7 @@ func TestConversion_WebhookStopped_StoredVersionIsServed(t *testing.T) {
 // apply. A manager that applies again owns its fields again.
 func TestApply_AfterAnOutage_OwnsItsFieldsAgain(t *testing.T) {
 	t.Parallel()
-	env := harness.Own(t, harness.WithReplicas("webhook", 1), harness.Without("controller"))
+	env := harness.Own(t, harness.AllVersions(), harness.WithReplicas("webhook", 1), harness.Without("controller"))
 	ns := env.Namespace(t)
 	late, early := at(hub, ns, "subject"), at("v1alpha1", ns, "subject")
 	mustApply(t, env, early, "m1", false, `{"serviceName": "target"}`)

@@ -33,7 +33,7 @@ const (
 // round one after the other. The metric v1alpha1/v1 says how many times as long it takes. The API server answers both from
 // its caches, of which it keeps one for each version: it has converted what is in them when it was written.
 func BenchmarkListAtAnOlderVersion(b *testing.B) {
-	env := harness.Shared(b)
+	env := harness.Own(b, harness.AllVersions())
 	ns := env.Namespace(b)
 	create(b, env, ns, listed, "raw")
 	client := fixtures.Client(env).SamplesV1().RESTClient()

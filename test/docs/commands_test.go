@@ -38,6 +38,9 @@ var inPods = []string{
 	"docs/how-to/uninstall.md",
 }
 
+// allVersions is in a document whose reader starts the operator with all versions.
+const allVersions = "make run VERSIONS=all"
+
 // TestCommands_EachDocument_PrintWhatItShows runs the commands of each document in order, on its own control plane with the samples applied.
 func TestCommands_EachDocument_PrintWhatItShows(t *testing.T) {
 	for _, file := range documents(t) {
@@ -45,7 +48,11 @@ func TestCommands_EachDocument_PrintWhatItShows(t *testing.T) {
 		if len(commands) == 0 || slices.Contains(inPods, file) {
 			continue
 		}
-		t.Run(file, func(t *testing.T) { runCommands(t, harness.Own(t), nil, commands) })
+		var options []harness.Option
+		if strings.Contains(read(t, file), allVersions) {
+			options = append(options, harness.AllVersions())
+		}
+		t.Run(file, func(t *testing.T) { runCommands(t, harness.Own(t, options...), nil, commands) })
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/manifest"
 )
 
 func TestOverlays_Each_IsTested(t *testing.T) {
@@ -39,6 +40,19 @@ func TestOverlays_Each_IsTested(t *testing.T) {
 func TestOverlays_Default_EqualsConfig(t *testing.T) {
 	if diff := cmp.Diff(config(t).objects, rendered(t, "default").objects); diff != "" {
 		t.Errorf("the overlay default differs from config/ (-config +default):\n%s", diff)
+	}
+}
+
+func TestOverlays_AllVersions_ServesEachVersion(t *testing.T) {
+	all := config(t).objects
+	if err := manifest.ServeAllVersions(slices.Collect(maps.Values(all))); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(all, rendered(t, "all-versions").objects); diff != "" {
+		t.Errorf("the overlay differs from config/ with all versions served (-config +all-versions):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"~ CustomResourceDefinition " + crdName}, changes(t, "all-versions")); diff != "" {
+		t.Errorf("objects that the overlay changes (-want +got):\n%s", diff)
 	}
 }
 

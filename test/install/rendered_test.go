@@ -22,7 +22,7 @@ import (
 )
 
 // overlays are the folders below kustomize/overlays.
-var overlays = []string{"default", "ha", "single-namespace"}
+var overlays = []string{"all-versions", "default", "ha", "single-namespace"}
 
 // installation holds the applied objects, by name, and typed where a test reads their fields.
 type installation struct {

@@ -83,7 +83,7 @@ func (k *kind) publish(t *testing.T, n int, annotations map[string]string) {
 // properties, while the operator works. The program has the settings and the permissions of the Job.
 func TestMigrationJob_OperatorRunning_MigratesItsObjects(t *testing.T) {
 	t.Parallel()
-	env := harness.Own(t)
+	env := harness.Own(t, harness.AllVersions())
 	k := newOperatorKind(t, env)
 	kubeconfig := installAccount(t, env)
 	env.Apply(t, k.namespace, fixtures.Target)
@@ -129,7 +129,7 @@ func TestMigrationJob_OperatorRunning_MigratesItsObjects(t *testing.T) {
 // happens that ever does: objects are cleaned, one of them after a conflict, and moved, and storedVersions is pruned.
 func TestMigrationJob_ServiceAccount_HasMinimalPermissions(t *testing.T) {
 	t.Parallel()
-	env := harness.Own(t)
+	env := harness.Own(t, harness.AllVersions())
 	k := newOperatorKind(t, env)
 	kubeconfig := installAccount(t, env)
 	fixtures.StoreAt(t, env, "v1alpha1")

@@ -23,7 +23,7 @@ import (
 // of what they say, among it what a still later release has stashed. Once they are moved up again, etcd holds what it held.
 func TestMigrate_DownForARollback_LosesNothing(t *testing.T) {
 	t.Parallel()
-	env := harness.Own(t)
+	env := harness.Own(t, harness.AllVersions())
 	k := newOperatorKind(t, env)
 	env.Apply(t, k.namespace, fixtures.Target)
 	const (

@@ -262,6 +262,7 @@ func TestRun_InvalidInput_IsRejected(t *testing.T) {
 		"Flag":      {[]string{"--nonsense"}, 2, "nonsense"},
 		"Wait":      {[]string{"--wait=forever"}, 2, "--wait=forever: the only thing to wait for is ready"},
 		"Via":       {[]string{"--via=docker"}, 2, "--via=docker: the only other way to run the operator is ko"},
+		"Versions":  {[]string{"--versions=v1"}, 2, "--versions=v1: must be all, or be left out"},
 		"Timeout":   {[]string{"--timeout=0s"}, 2, "--timeout=0s: must be more than 0"},
 		"Argument":  {[]string{"ready"}, 2, "only flags are known"},
 		"Command":   {[]string{"--"}, 2, "--: must be followed by a command to run"},

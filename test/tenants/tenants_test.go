@@ -26,7 +26,7 @@ import (
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
-func TestMain(m *testing.M) { harness.Main(m) }
+func TestMain(m *testing.M) { harness.Main(m, harness.AllVersions()) }
 
 const directory = "knative-samples-directory"
 

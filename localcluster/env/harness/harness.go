@@ -207,6 +207,7 @@ func start(ctx context.Context, options []Option) (_ *Env, err error) {
 	}
 	env.environment, err = environment.Start(ctx, environment.Options{
 		Module: module, Dir: dir, Config: settings.config, Images: settings.images, Bare: settings.bare, Hold: settings.hold, Replicas: settings.replicas,
+		AllVersions: settings.allVersions,
 		Overrides: func(config *rest.Config) (map[string]processes.Override, error) {
 			return env.overrides(ctx, config, settings)
 		},

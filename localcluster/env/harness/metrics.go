@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	dto "github.com/prometheus/client_model/go"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Requests holds the numbers of requests that the API server has answered, from its metric apiserver_request_total, by request and response
@@ -141,4 +142,36 @@ func (e *Env) Admissions(t testing.TB) map[string]int {
 		}
 	}
 	return admissions
+}
+
+// Conversions holds the number of conversions of objects of a CRD by its webhook, from the API server's metric
+// apiserver_crd_conversion_webhook_duration_seconds. Each object of a list is one.
+func (e *Env) Conversions(t testing.TB, crd schema.GroupResource) int {
+	t.Helper()
+	e.mustBeOwn(t, "the count of all conversions")
+	conversions := 0
+	for _, metric := range e.metric(t, "apiserver_crd_conversion_webhook_duration_seconds") {
+		if labelled(metric, "crd_name", crd.String()) {
+			conversions += int(metric.GetHistogram().GetSampleCount())
+		}
+	}
+	return conversions
+}
+
+// ConsistencyChecks holds the number of comparisons of a resource's watch caches with etcd, from the API server's metric
+// apiserver_storage_consistency_checks_total. Each served version of a CRD has a watch cache.
+func (e *Env) ConsistencyChecks(t testing.TB, resource schema.GroupResource) int {
+	t.Helper()
+	e.mustBeOwn(t, "the count of all checks")
+	checks := 0
+	for _, metric := range e.metric(t, "apiserver_storage_consistency_checks_total") {
+		if labelled(metric, "group", resource.Group) && labelled(metric, "resource", resource.Resource) {
+			checks += int(metric.GetCounter().GetValue())
+		}
+	}
+	return checks
+}
+
+func labelled(metric *dto.Metric, name, value string) bool {
+	return slices.ContainsFunc(metric.GetLabel(), func(label *dto.LabelPair) bool { return label.GetName() == name && label.GetValue() == value })
 }

@@ -24,13 +24,15 @@ type settings struct {
 	// separate keeps the suite from sharing an environment that runs already.
 	separate bool
 	config   string
-	images   bool
-	bare     bool
-	hold     []string
-	replicas map[string]int
-	env      map[string]map[string]string
-	proxied  []string
-	applied  func(context.Context, *environment.Env) error
+	// allVersions has the CRDs serve all of their versions.
+	allVersions bool
+	images      bool
+	bare        bool
+	hold        []string
+	replicas    map[string]int
+	env         map[string]map[string]string
+	proxied     []string
+	applied     func(context.Context, *environment.Env) error
 }
 
 // Separate starts a separate environment for a suite that changes what others rely on, such as ConfigMaps or CRDs of the operator, or that counts
@@ -39,6 +41,10 @@ func Separate() Option { return func(s *settings) { s.separate = true } }
 
 // WithConfig applies the manifests of another folder than config.
 func WithConfig(dir string) Option { return func(s *settings) { s.separate, s.config = true, dir } }
+
+// AllVersions has the operator's CRDs serve all of their versions. It is for tests that use a version that the manifests do not serve. A suite with this
+// option can share a running environment, which must serve these versions, as that of make test and of make run VERSIONS=all does.
+func AllVersions() Option { return func(s *settings) { s.allVersions = true } }
 
 // WithImages runs the operator as a cluster does: ko applies it, and it runs from images in Pods. There are no processes
 // then, and options about them have no effect. Linux only.

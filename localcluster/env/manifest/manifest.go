@@ -113,6 +113,28 @@ func parseDocument(document []byte) ([]*unstructured.Unstructured, error) {
 	return []*unstructured.Unstructured{object}, nil
 }
 
+// ServeAllVersions has each CustomResourceDefinition among the objects serve all of its versions.
+func ServeAllVersions(objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		if object.GetKind() != "CustomResourceDefinition" {
+			continue
+		}
+		versions, _, err := unstructured.NestedSlice(object.Object, "spec", "versions")
+		if err != nil {
+			return fmt.Errorf("%s: %w", Name(object, object.GetKind()), err)
+		}
+		for _, version := range versions {
+			if fields, ok := version.(map[string]any); ok {
+				fields["served"] = true
+			}
+		}
+		if err := unstructured.SetNestedSlice(object.Object, versions, "spec", "versions"); err != nil {
+			return fmt.Errorf("%s: %w", Name(object, object.GetKind()), err)
+		}
+	}
+	return nil
+}
+
 // Name returns the name of an object in messages: kind and name, with the namespace if it has one.
 func Name(object metav1.Object, kind string) string {
 	if object.GetNamespace() == "" {

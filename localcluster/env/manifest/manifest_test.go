@@ -67,6 +67,34 @@ func TestParse_Documents_ReturnsObjects(t *testing.T) {
 	}
 }
 
+func TestServeAllVersions_CRD_ServesEach(t *testing.T) {
+	t.Parallel()
+	const crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: ducks.example.com}\nspec: {versions: "
+	objects, err := Parse([]byte("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n---\n" +
+		crd + "[{name: v1, served: true, storage: true}, {name: v1alpha1, served: false, storage: false}]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ServeAllVersions(objects); err != nil {
+		t.Fatal(err)
+	}
+	want, err := Parse([]byte("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n---\n" +
+		crd + "[{name: v1, served: true, storage: true}, {name: v1alpha1, served: true, storage: false}]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, objects); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	broken, err := Parse([]byte(crd + "1}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ServeAllVersions(broken); err == nil || !strings.Contains(err.Error(), "CustomResourceDefinition ducks.example.com: ") {
+		t.Errorf("versions that are no list: got error %v, want one that names the CRD", err)
+	}
+}
+
 func TestReadDir_Folder_ReturnsObjectsInOrder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

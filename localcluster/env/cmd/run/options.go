@@ -26,6 +26,8 @@ const exitUsage = 2
 type options struct {
 	module, config, samples string
 	wait                    bool
+	// allVersions has the CRDs serve all of their versions.
+	allVersions bool
 	// images has the operator run from images that ko builds, instead of as processes.
 	images bool
 	// kubeconfig is the path of that of an existing cluster, to be used instead of a control plane, and confirmation the name of its context.
@@ -41,13 +43,14 @@ type options struct {
 // parse reads the flags. If it returns an error, it has written the message to stderr.
 func parse(args []string, stderr io.Writer) (options, error) {
 	var o options
-	var wait, via string
+	var wait, via, versions string
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.config, "config", "", "folder of the operator's manifests (default: config in the module)")
 	flags.StringVar(&o.samples, "samples", "", "folder of the samples (default: samples in the module)")
 	flags.StringVar(&wait, "wait", "", `"ready": end with 0 once every sample is Ready, or with 1 and a diagnosis`)
 	flags.StringVar(&via, "via", "", `"ko": apply the operator with ko, so that it runs from images in Pods as in a cluster (Linux only); processes by default`)
+	flags.StringVar(&versions, "versions", "", `"all": serve all versions of each kind, instead of those that the manifests serve`)
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "",
 		"use the cluster of the current context of this kubeconfig, instead of starting a control plane, and images in KO_DOCKER_REPO")
 	flags.StringVar(&o.confirmation, "confirm", "", "with --kubeconfig: the name of the context; without it, a terminal prompts for the name")
@@ -57,7 +60,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if err := flags.Parse(args); err != nil {
 		return o, fmt.Errorf("reading the flags: %w", err)
 	}
-	if err := o.complete(wait, via, flags.Args()); err != nil {
+	if err := o.complete(wait, via, versions, flags.Args()); err != nil {
 		fmt.Fprintln(stderr, "run: "+err.Error())
 		return o, err
 	}
@@ -73,7 +76,7 @@ func cutCommand(args []string) (flags, command []string) {
 	return args[:i], args[i+1:]
 }
 
-func (o *options) complete(wait, via string, rest []string) (err error) {
+func (o *options) complete(wait, via, versions string, rest []string) (err error) {
 	switch {
 	case o.command != nil && len(o.command) == 0:
 		return errors.New("--: must be followed by a command to run, for example -- go test ./test/addressbinding")
@@ -83,6 +86,8 @@ func (o *options) complete(wait, via string, rest []string) (err error) {
 		return fmt.Errorf("--wait=%s: the only thing to wait for is ready", wait)
 	case via != "" && via != "ko":
 		return fmt.Errorf("--via=%s: the only other way to run the operator is ko", via)
+	case versions != "" && versions != "all":
+		return fmt.Errorf("--versions=%s: must be all, or be left out to serve the versions that the manifests serve", versions)
 	case via == "ko" && o.kubeconfig == "" && runtime.GOOS != "linux":
 		return fmt.Errorf("--via=ko: images need Linux, this is %s: leave the flag out to run processes", runtime.GOOS)
 	case o.kubeconfig != "" && len(o.command) > 0:
@@ -99,6 +104,7 @@ func (o *options) complete(wait, via string, rest []string) (err error) {
 	case len(rest) > 0:
 		return fmt.Errorf("%q: only flags are known, and behind -- a command", rest)
 	}
+	o.allVersions = versions == "all"
 	o.wait, o.images = wait == "ready", via == "ko" && o.kubeconfig == ""
 	if o.module, err = controlplane.Repository(); err != nil {
 		return err

@@ -67,8 +67,8 @@ func run(ctx, hurry context.Context, o options, s *screen) (err error) {
 	}()
 	r := &session{options: o, screen: s, samples: found, exits: make(chan error, 1)}
 	r.env, err = environment.Start(ctx, environment.Options{
-		Module: o.module, Config: o.config, Dir: dir, Images: o.images, Progress: s, Begin: r.begin, OnExit: r.noteExit, Hurry: hurry,
-		Existing: existing, Samples: o.samples,
+		Module: o.module, Config: o.config, AllVersions: o.allVersions, Dir: dir, Images: o.images, Progress: s, Begin: r.begin, OnExit: r.noteExit,
+		Hurry: hurry, Existing: existing, Samples: o.samples,
 		ReadyTimeout: o.startTimeout,
 		OnError:      func(err error) { s.print("! " + err.Error() + "\n") },
 	})

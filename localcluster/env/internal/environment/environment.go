@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/yaml"
 
 	"github.com/mallard-dev/mallard/localcluster/env/controlplane"
 	"github.com/mallard-dev/mallard/localcluster/env/manifest"
@@ -64,6 +66,11 @@ func Start(ctx context.Context, options Options) (_ *Env, err error) {
 	e := &Env{options: options, kubectlCache: filepath.Join(options.Dir, "kubectl-cache")}
 	if e.Manifests, err = manifest.ReadDir(options.Config); err != nil {
 		return nil, err
+	}
+	if options.AllVersions {
+		if options.Config, err = e.serveAllVersions(options.Dir); err != nil {
+			return nil, err
+		}
 	}
 	importPaths, err := processes.ImportPaths(e.Manifests)
 	if err != nil {
@@ -123,6 +130,29 @@ func Start(ctx context.Context, options Options) (_ *Env, err error) {
 		return e, e.waitAvailable(ctx, options)
 	}
 	return e, e.startOperator(ctx, options, binaries)
+}
+
+// serveAllVersions changes the manifests' CRDs, and returns a folder with the manifests.
+func (e *Env) serveAllVersions(dir string) (string, error) {
+	if err := manifest.ServeAllVersions(e.Manifests); err != nil {
+		return "", err
+	}
+	var text []byte
+	for _, object := range e.Manifests {
+		document, err := yaml.Marshal(object)
+		if err != nil {
+			return "", fmt.Errorf("writing %s: %w", manifest.Name(object, object.GetKind()), err)
+		}
+		text = append(append(text, "---\n"...), document...)
+	}
+	dir = filepath.Join(dir, "manifests")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return "", fmt.Errorf("creating a folder for the manifests: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "all.yaml"), text, 0o600); err != nil {
+		return "", fmt.Errorf("writing the manifests: %w", err)
+	}
+	return dir, nil
 }
 
 // startOperator starts the processes and waits until they are ready.

@@ -40,6 +40,8 @@ type Options struct {
 	Module string
 	// Config is the folder with the operator's manifests, config in the module by default.
 	Config string
+	// AllVersions has the CRDs of the manifests serve all of their versions.
+	AllVersions bool
 	// Dir is an existing folder of this environment's own, for everything that it writes. It is not removed.
 	Dir string
 	// Images has the operator run as a cluster would run it: ko builds its images and applies the manifests, and the control

@@ -1,0 +1,63 @@
+//go:build nightly
+
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package costs
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+)
+
+// comparing is the longest time until the API server has compared each of its watch caches with etcd, which it does at random every 5 to 7.5 minutes.
+const comparing = 9 * time.Minute
+
+// TestCosts_OlderVersions_AreConvertedOnlyWhereServed counts the conversions by the webhook, for each write and while nothing changes.
+func TestCosts_OlderVersions_AreConvertedOnlyWhereServed(t *testing.T) {
+	for name, test := range map[string]struct {
+		options []harness.Option
+		// served is the number of versions. Each has a watch cache, to which the API server converts each write, unless it stores that version.
+		served int
+	}{
+		"Config":      {nil, 1},
+		"AllVersions": {[]harness.Option{harness.AllVersions()}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const objects, writesPerObject = 50, 2 // a create and a status
+			env := harness.Own(t, test.options...)
+			ns := env.Namespace(t)
+			createTarget(t, env, ns)
+			create(t, env, ns, objects, "")
+			awaitAllReady(t, env, ns, objects)
+			resource := v1.Resource("addressableservices")
+			conversions := objects * writesPerObject * (test.served - 1)
+			harness.Eventually(t, "the watch caches have all writes", func(context.Context) error {
+				if n := env.Conversions(t, resource); n != conversions {
+					return fmt.Errorf("%d conversions, want %d", n, conversions)
+				}
+				return nil
+			})
+			harness.EventuallyWithin(t, comparing, "each watch cache is compared with etcd", func(context.Context) error {
+				if n := env.ConsistencyChecks(t, resource); n < test.served {
+					return fmt.Errorf("%d of %d are", n, test.served)
+				}
+				return nil
+			})
+			n := env.Conversions(t, resource) - conversions
+			t.Logf("%d versions, %d objects: %d conversions by %d writes, %d while nothing changes", test.served, objects, conversions, objects*writesPerObject, n)
+			// One cache may be compared twice before another one is compared.
+			if least := objects * (test.served - 1); n < least || test.served == 1 && n != 0 {
+				t.Errorf("%d conversions while nothing changes, want %d", n, least)
+			}
+		})
+	}
+}
