@@ -22,6 +22,7 @@ import (
 
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
+	_ "knative.dev/pkg/system/testing" // the namespace of the informer that hooks read their certificate from
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/observe"
