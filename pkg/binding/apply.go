@@ -6,8 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package binding
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -164,8 +162,8 @@ const (
 	// history is the number of values of a variable that a mark keeps. kubectl rollout undo of a StatefulSet or DaemonSet restores the Pod template
 	// of an older revision, and not the annotations. Kubernetes keeps 10 revisions by default.
 	history = 10
-	// hashBytes is the length of a hash. A mark has up to history of them for each variable of each container.
-	hashBytes = 8
+	// hashDigits is the length of a hash. A mark has up to history of them for each variable of each container.
+	hashDigits = 16
 )
 
 // mark is the annotation's value: by container and variable, hashes of the values that we wrote, newest first, each followed by the name of
@@ -185,7 +183,7 @@ func markOf(object metav1.Object) mark {
 // writer returns the binding that wrote a variable, and whether the variable is ours. The binding is empty if the mark does not name it.
 func (m mark) writer(container string, v *corev1.EnvVar) (binding string, ours bool) {
 	for _, entry := range m[container][v.Name] {
-		if hash, binding, _ := strings.Cut(entry, " "); v.ValueFrom == nil && hash == hashOf(v.Value) {
+		if hash, binding, _ := strings.Cut(entry, " "); v.ValueFrom == nil && hash == samples.Hash(v.Value, hashDigits) {
 			return binding, true
 		}
 	}
@@ -197,7 +195,7 @@ func (m mark) add(container, variable, value, binding string) {
 	if m[container] == nil {
 		m[container] = map[string][]string{}
 	}
-	hash := hashOf(value)
+	hash := samples.Hash(value, hashDigits)
 	older := slices.DeleteFunc(slices.Clone(m[container][variable]), func(entry string) bool { return strings.HasPrefix(entry, hash) })
 	m[container][variable] = append([]string{hash + " " + binding}, older[:min(len(older), history-1)]...)
 }
@@ -213,11 +211,6 @@ func (m mark) only(keep func(variable string) bool) mark {
 		}
 	}
 	return kept
-}
-
-func hashOf(value string) string {
-	sum := sha256.Sum256([]byte(value))
-	return hex.EncodeToString(sum[:hashBytes])
 }
 
 // patchMark returns the operation that gives an object a mark.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
@@ -133,7 +134,7 @@ func TestApply_Containers(t *testing.T) {
 func hashesOf(values []string) []string {
 	hashes := make([]string, 0, len(values))
 	for _, v := range values {
-		hashes = append(hashes, hashOf(v)+" b")
+		hashes = append(hashes, samples.Hash(v, hashDigits)+" b")
 	}
 	return hashes
 }
@@ -254,7 +255,7 @@ func TestApply_ControlledObject_IsNeverChanged(t *testing.T) {
 
 func TestApply_MalformedMark_RemovesNothing(t *testing.T) {
 	const before = `{"metadata":{"name":"a","labels":{"app":"a"}},"spec":{"template":{"spec":{"containers":[{"name":"c","env":[{"name":"K","value":"V"}]},{"name":"d"}]}}}}`
-	for _, malformed := range []string{"", "no JSON", "[]", `{"c":["K"]}`, `{"c":{"K":"V"}}`, `{"c":{"K":["` + hashOf("V") + `"]},"d":1}`} {
+	for _, malformed := range []string{"", "no JSON", "[]", `{"c":["K"]}`, `{"c":{"K":"V"}}`, `{"c":{"K":["` + samples.Hash("V", hashDigits) + `"]},"d":1}`} {
 		text := annotated(t, before, malformed)
 		if result := Of(deployments, nil).Apply(read(t, PodTemplate, text), true, ""); len(result.Changes) > 0 {
 			t.Errorf("mark %q, chosen by no binding: changes %v", malformed, result.Changes)

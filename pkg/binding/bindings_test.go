@@ -13,6 +13,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
@@ -155,7 +156,7 @@ func TestApply_OlderBindingCannotLead_KeepsOnlyWhatItHasWritten(t *testing.T) {
 		"no address":                          {"a", without, theValue, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			text := annotated(t, before, encoded(t, map[string]any{"c": map[string]any{theVariable: []string{strings.TrimSpace(hashOf("old") + " " + test.writer)}}}))
+			text := annotated(t, before, encoded(t, map[string]any{"c": map[string]any{theVariable: []string{strings.TrimSpace(samples.Hash("old", hashDigits) + " " + test.writer)}}}))
 			bindings := Of(deployments, []*v1.AddressBinding{bind("a", 1, test.a), bind("b", 2)})
 			for _, by := range []string{"", "b"} {
 				result := bindings.Apply(read(t, PodTemplate, text), true, by)
@@ -186,7 +187,7 @@ func TestApply_NoBindingHasAnAddress_KeepsWhatMayBeOfAnUnknownOne(t *testing.T) 
 	const before = `{"metadata":{"labels":{"app":"a"}},"spec":{"template":{"spec":{"containers":[{"name":"c","env":[{"name":"K_ADDRESS","value":"old"}]}]}}}}`
 	for writer, kept := range map[string]bool{"z": true, "deleted": true, "": true, "a": false, "going": false} {
 		for name, z := range map[string]func(*v1.AddressBinding){"lost": lost, "unknown": unknown, "unserved": unserved} {
-			text := annotated(t, before, encoded(t, map[string]any{"c": map[string]any{theVariable: []string{hashOf("old") + " " + writer}}}))
+			text := annotated(t, before, encoded(t, map[string]any{"c": map[string]any{theVariable: []string{samples.Hash("old", hashDigits) + " " + writer}}}))
 			going := bind("going", 1, func(b *v1.AddressBinding) { b.DeletionTimestamp = &metav1.Time{} })
 			result := Of(deployments, []*v1.AddressBinding{going, bind("a", 2, without), bind("z", 3, z)}).Apply(read(t, PodTemplate, text), true, "")
 			if (len(result.Changes) == 0) != kept {

@@ -8,7 +8,6 @@ package addressbinding
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,6 +22,7 @@ import (
 	"knative.dev/pkg/apis/duck"
 	"knative.dev/pkg/kmeta"
 
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
 	"github.com/mallard-dev/mallard/pkg/failures"
@@ -93,7 +93,7 @@ func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k subjec
 			s.included = !s.excluded && binding.Included(namespace.Labels, object.GetLabels())
 			s.result = bindings.Apply(object, s.included, ab.Name)
 			if len(s.result.Changes) > 0 && !binding.Immutable(k.GroupKind) {
-				s.patch = fmt.Sprintf("%s/%x", object.GetUID(), sha256.Sum256([]byte(fmt.Sprint(s.result.Changes))))
+				s.patch = fmt.Sprintf("%s/%s", object.GetUID(), samples.Hash(fmt.Sprint(s.result.Changes), 64))
 				s.last = r.lastAttempt(s.patch)
 				changed = append(changed, s)
 			}

@@ -6,8 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package simpledeployment
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"strconv"
@@ -35,7 +33,7 @@ const (
 // nameOf returns the name of the Pod in a slot. The UID distinguishes the Pods of an object from those of a deleted one of the same name.
 // The host name of a Pod is its name unless that has dots.
 func nameOf(sd *v1alpha1.SimpleDeployment, slot int) string {
-	return kmeta.ChildName(strings.ReplaceAll(sd.Name, ".", "-"), "-"+hashOf([]byte(sd.UID), uidDigits)+"-"+strconv.Itoa(slot))
+	return kmeta.ChildName(strings.ReplaceAll(sd.Name, ".", "-"), "-"+samples.Hash(string(sd.UID), uidDigits)+"-"+strconv.Itoa(slot))
 }
 
 // freeName returns the name of the first slot that no Pod has, not even one that is terminating or finished. So a retry creates no second
@@ -119,7 +117,7 @@ func revisionOf(sd *v1alpha1.SimpleDeployment) string {
 		Image string                `json:"image"`
 		Env   []duckv1alpha1.EnvVar `json:"env,omitempty"`
 	}{sd.Spec.Image, environmentOf(sd)})
-	return hashOf(content, revisionDigits)
+	return samples.Hash(string(content), revisionDigits)
 }
 
 func environmentOf(sd *v1alpha1.SimpleDeployment) []duckv1alpha1.EnvVar {
@@ -127,9 +125,4 @@ func environmentOf(sd *v1alpha1.SimpleDeployment) []duckv1alpha1.EnvVar {
 		return nil
 	}
 	return sd.Spec.Configurable.Env
-}
-
-func hashOf(content []byte, digits int) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])[:digits]
 }

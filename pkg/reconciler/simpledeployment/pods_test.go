@@ -129,7 +129,7 @@ func TestTemplate_Pod_DependsOnTheSpecOnly(t *testing.T) {
 	sd := object(1, variable("A", "1"), variable("B", ""))
 	want := `{
 		"metadata": {
-			"name": "a-` + hashOf([]byte(owner), uidDigits) + `-3", "namespace": "ns",
+			"name": "a-` + samples.Hash(string(owner), uidDigits) + `-3", "namespace": "ns",
 			"labels": {
 				"samples.knative.dev/simpledeployment": "a",
 				"samples.knative.dev/simpledeployment-uid": "uid-a",
