@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"knative.dev/pkg/apis"
+	"knative.dev/pkg/kmeta"
 
 	"github.com/mallard-dev/mallard/conversion/knative"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
@@ -23,19 +24,13 @@ import (
 // each conversion; there nothing is added.
 func (as *AddressableService) SetDefaults(ctx context.Context) {
 	knative.Preserve(ctx, conversionProperties, as)
-	// Objects that were created at a version without the field have no visibility. Filling it in would change the spec
-	// along with, say, a label.
-	if old, isUpdate := apis.GetBaseline(ctx).(*AddressableService); apis.IsInCreate(ctx) || isUpdate && old.Spec.Visibility != "" {
-		as.Spec.SetDefaults(ctx)
+	// Objects that were created at a version without the field have no visibility, which readers treat as the default. Filling it in would change the
+	// spec along with, say, a label.
+	old, isUpdate := apis.GetBaseline(ctx).(*AddressableService)
+	if as.Spec.Visibility == "" && (apis.IsInCreate(ctx) || isUpdate && old.Spec.Visibility != "") {
+		as.Spec.Visibility = VisibilityClusterLocal
 	}
 	SetMetadataDefaults(ctx, as)
-}
-
-// SetDefaults defaults the spec. Readers treat a field that is left out as if it had its default.
-func (s *AddressableServiceSpec) SetDefaults(context.Context) {
-	if s.Visibility == "" {
-		s.Visibility = VisibilityClusterLocal
-	}
 }
 
 // SetMetadataDefaults gives an AddressableService of any version its class and our
@@ -63,11 +58,7 @@ func setDefaultClass(ctx context.Context, as metav1.Object) {
 			return
 		}
 	}
-	if annotations == nil {
-		annotations = make(map[string]string, 1)
-	}
-	annotations[samples.ClassAnnotationKey] = class
-	as.SetAnnotations(annotations)
+	as.SetAnnotations(kmeta.UnionMaps(annotations, map[string]string{samples.ClassAnnotationKey: class}))
 }
 
 // setFinalizer adds our finalizer during admission, as Kubernetes does for

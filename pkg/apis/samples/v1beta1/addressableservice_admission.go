@@ -19,17 +19,11 @@ import (
 func (as *AddressableService) SetDefaults(ctx context.Context) {
 	knative.Preserve(ctx, conversionProperties, as)
 	// As at v1, a field that an object was created without is not defaulted later.
-	if old, isUpdate := apis.GetBaseline(ctx).(*AddressableService); apis.IsInCreate(ctx) || isUpdate && old.Spec.Exposure != "" {
-		as.Spec.SetDefaults(ctx)
+	old, isUpdate := apis.GetBaseline(ctx).(*AddressableService)
+	if as.Spec.Exposure == "" && (apis.IsInCreate(ctx) || isUpdate && old.Spec.Exposure != "") {
+		as.Spec.Exposure = ExposureInternal
 	}
 	v1.SetMetadataDefaults(ctx, as)
-}
-
-// SetDefaults defaults the spec. A field that is left out means the same.
-func (s *AddressableServiceSpec) SetDefaults(context.Context) {
-	if s.Exposure == "" {
-		s.Exposure = ExposureInternal
-	}
 }
 
 // Validate implements apis.Validatable. The validating webhook calls it on create and update. The schema has seen to
