@@ -51,14 +51,12 @@ var addressableRules = strict.Rules{
 	allowCrossNamespacesKey: strict.Must("true or false", func(value string) bool { _, err := strconv.ParseBool(value); return err == nil }),
 }
 
-// Addressable is the content of the ConfigMap. It is immutable once parsed, so that
-// any number of workers can share it.
+// Addressable is the content of the ConfigMap. It is immutable once parsed, so that any number of workers can share it.
 type Addressable struct {
 	// Domain is the suffix of public host names.
 	Domain string
 
-	// Scheme is the scheme of public URLs whose port does not imply another one:
-	// http or https.
+	// Scheme is the scheme of public URLs whose port does not imply another one: http or https.
 	Scheme string
 
 	// DirectoryNamespace is the namespace in which aliases are published.
@@ -67,13 +65,11 @@ type Addressable struct {
 	// DefaultClass is the class of objects that are created without one.
 	DefaultClass string
 
-	// AllowCrossNamespaceReferences reports whether a target may be in another
-	// namespace than the object that refers to it.
+	// AllowCrossNamespaceReferences reports whether a target may be in another namespace than the object that refers to it.
 	AllowCrossNamespaceReferences bool
 
-	// DomainTemplate becomes a public host name once its placeholders {{.Name}},
-	// {{.Namespace}} and {{.Domain}} are replaced. It is not a Go template, because
-	// the webhook parses it for unauthenticated callers, and a Go template can loop.
+	// DomainTemplate becomes a public host name once its placeholders {{.Name}}, {{.Namespace}} and {{.Domain}} are replaced. It is not a Go
+	// template, because the webhook parses it for unauthenticated callers, and a Go template can loop.
 	DomainTemplate string
 }
 
@@ -148,8 +144,7 @@ func isTemplate(value string) bool {
 		slices.Contains(used, "Name") && slices.Contains(used, "Namespace")
 }
 
-// isHost checks a host name as DNS limits it: labels of up to 63 characters,
-// which IsDNS1123Subdomain alone does not check.
+// isHost checks a host name as DNS limits it: labels of up to 63 characters, which IsDNS1123Subdomain alone does not check.
 func isHost(host string) error {
 	if problems := validation.IsDNS1123Subdomain(host); len(problems) > 0 {
 		return errors.New(problems[0])

@@ -13,19 +13,16 @@ import (
 
 type contextKey struct{}
 
-// Store keeps the last ConfigMap that parsed. One that does not parse is
-// logged by the UntypedStore and changes nothing; if the very first does not
+// Store keeps the last ConfigMap that parsed. One that does not parse is logged by the UntypedStore and changes nothing; if the very first does not
 // parse, the process ends, since there is nothing to go on with.
 type Store struct{ *configmap.UntypedStore }
 
-// NewStore makes a Store. onAfterStore runs after each change that parsed, in
-// the goroutine of the ConfigMap watcher.
+// NewStore makes a Store. onAfterStore runs after each change that parsed, in the goroutine of the ConfigMap watcher.
 func NewStore(logger configmap.Logger, onAfterStore ...func(name string, value any)) *Store {
 	return &Store{configmap.NewUntypedStore("addressable", logger, Parsers, onAfterStore...)}
 }
 
-// Load returns the configuration in effect: the last valid ConfigMap, or the defaults as
-// long as none was seen.
+// Load returns the configuration in effect: the last valid ConfigMap, or the defaults as long as none was seen.
 func (s *Store) Load() *Addressable {
 	if a, ok := s.UntypedLoad(AddressableName).(*Addressable); ok {
 		return a
@@ -33,8 +30,7 @@ func (s *Store) Load() *Addressable {
 	return DefaultAddressable()
 }
 
-// ToContext implements reconciler.ConfigStore: one reconcile or admission sees
-// one and the same configuration from its start to its end.
+// ToContext implements reconciler.ConfigStore: one reconcile or admission sees one and the same configuration from its start to its end.
 func (s *Store) ToContext(ctx context.Context) context.Context {
 	return ToContext(ctx, s.Load())
 }

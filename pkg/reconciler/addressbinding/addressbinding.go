@@ -44,8 +44,7 @@ const (
 	EventSubjectsBound = "SubjectsBound"
 )
 
-// reported are the conditions whose changes are events. Intercepted is not among them: for the first binding of a kind it is False for
-// a moment.
+// reported are the conditions whose changes are events. Intercepted is not among them: for the first binding of a kind it is False for a moment.
 var reported = []failures.Reported{
 	{Condition: v1.AddressBindingConditionAddressResolved, Reason: EventAddressResolved, Message: "The AddressableService has an address again"},
 	{Condition: v1.AddressBindingConditionSubjectsBound, Reason: EventSubjectsBound, Message: "Every subject has the address"},

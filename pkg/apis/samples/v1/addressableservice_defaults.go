@@ -19,9 +19,8 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
-// SetDefaults implements apis.Defaultable. The defaulting webhook calls it on
-// create and update. knative.dev/pkg also calls it before each reconcile and after
-// each conversion; there nothing is added.
+// SetDefaults implements apis.Defaultable. The defaulting webhook calls it on create and update. knative.dev/pkg also calls it before each
+// reconcile and after each conversion; there nothing is added.
 func (as *AddressableService) SetDefaults(ctx context.Context) {
 	knative.Preserve(ctx, conversionProperties, as)
 	// Objects that were created at a version without the field have no visibility, which readers treat as the default. Filling it in would change the
@@ -44,9 +43,8 @@ func SetMetadataDefaults(ctx context.Context, as metav1.Object) {
 	setFinalizer(as)
 }
 
-// setDefaultClass gives a new object the default class. An update that leaves the
-// annotation out, as replacing the object with its first manifest does, keeps
-// the class that it had.
+// setDefaultClass gives a new object the default class. An update that leaves the annotation out, as replacing the object with its first manifest
+// does, keeps the class that it had.
 func setDefaultClass(ctx context.Context, as metav1.Object) {
 	annotations := as.GetAnnotations()
 	if _, ok := annotations[samples.ClassAnnotationKey]; ok {
@@ -61,10 +59,8 @@ func setDefaultClass(ctx context.Context, as metav1.Object) {
 	as.SetAnnotations(kmeta.UnionMaps(annotations, map[string]string{samples.ClassAnnotationKey: class}))
 }
 
-// setFinalizer adds our finalizer during admission, as Kubernetes does for
-// volume claims. When the generated reconciler has to add it, that is a patch
-// and an event more for each object, and a conflict, because it then writes the
-// status with the resourceVersion from before the patch.
+// setFinalizer adds our finalizer during admission, as Kubernetes does for volume claims. When the generated reconciler has to add it, that is a
+// patch and an event more for each object, and a conflict, because it then writes the status with the resourceVersion from before the patch.
 func setFinalizer(as metav1.Object) {
 	if as.GetAnnotations()[samples.ClassAnnotationKey] != samples.ClassMallard {
 		return

@@ -17,8 +17,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
-// Condition types of an AddressableService. All are always present once the
-// object was reconciled, and True is the good state of each.
+// Condition types of an AddressableService. All are always present once the object was reconciled, and True is the good state of each.
 const (
 	// AddressableServiceConditionReady is True when every other condition is.
 	AddressableServiceConditionReady = apis.ConditionReady
@@ -134,15 +133,13 @@ func (as *AddressableService) GetStatus() *duckv1.Status {
 	return &as.Status.Status
 }
 
-// MarkTargetResolved records the addresses that the reference led to, of which
-// there must be at least one. The first becomes status.address.
+// MarkTargetResolved records the addresses that the reference led to, of which there must be at least one. The first becomes status.address.
 func (s *AddressableServiceStatus) MarkTargetResolved(addresses []duckv1.Addressable) {
 	s.Address, s.Addresses = addresses[0].DeepCopy(), addresses
 	s.manager().MarkTrue(AddressableServiceConditionTargetResolved)
 }
 
-// MarkTargetNotResolved records why the reference is known to lead to no address, and
-// removes the addresses.
+// MarkTargetNotResolved records why the reference is known to lead to no address, and removes the addresses.
 func (s *AddressableServiceStatus) MarkTargetNotResolved(reason, message string) {
 	s.Address, s.Addresses = nil, nil
 	s.manager().MarkFalse(AddressableServiceConditionTargetResolved, reason, "%s", samples.Shorten(message))
@@ -168,9 +165,8 @@ func (s *AddressableServiceStatus) MarkNotRequested() {
 		"spec.publish requests no alias")
 }
 
-// MarkNotPublished records why the alias does not point to the address: Unknown if
-// there is no address or the alias is about to be created, False otherwise. It is called after the target was marked,
-// whose reason Ready keeps.
+// MarkNotPublished records why the alias does not point to the address: Unknown if there is no address or the alias is about to be created, False
+// otherwise. It is called after the target was marked, whose reason Ready keeps.
 func (s *AddressableServiceStatus) MarkNotPublished(reason, message string) {
 	mark := s.manager().MarkFalse
 	if reason == ReasonNoAddress || reason == ReasonPublishing {

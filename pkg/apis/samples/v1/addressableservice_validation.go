@@ -27,12 +27,10 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
-// Validate implements apis.Validatable. The validating webhook calls it on
-// create and update. It contains the rules that the schema and CEL cannot express,
-// because they see neither annotations, nor the namespace, and repeats the others for objects that were written at an older version.
+// Validate implements apis.Validatable. The validating webhook calls it on create and update. It contains the rules that the schema and CEL cannot
+// express, because they see neither annotations, nor the namespace, and repeats the others for objects that were written at an older version.
 func (as *AddressableService) Validate(ctx context.Context) *apis.FieldError {
-	// A status update cannot break these rules, and an object that is being
-	// deleted must be able to lose its finalizers whatever it holds.
+	// A status update cannot break these rules, and an object that is being deleted must be able to lose its finalizers whatever it holds.
 	if apis.GetUpdatedSubresource(ctx) != "" || as.DeletionTimestamp != nil {
 		return nil
 	}
@@ -45,8 +43,7 @@ func (as *AddressableService) Validate(ctx context.Context) *apis.FieldError {
 	return errs.Also(as.Spec.validateRules().ViaField("spec"), as.validateTarget().ViaField("spec.ref"))
 }
 
-// validateClass reports a class that changes or is no name, and warns of one that this
-// operator does not serve: such an object never gets a status.
+// validateClass reports a class that changes or is no name, and warns of one that this operator does not serve: such an object never gets a status.
 func (as *AddressableService) validateClass(ctx context.Context) *apis.FieldError {
 	class, ok := as.Annotations[samples.ClassAnnotationKey]
 	old, isUpdate := apis.GetBaseline(ctx).(*AddressableService)
@@ -66,8 +63,7 @@ func (as *AddressableService) validateClass(ctx context.Context) *apis.FieldErro
 	return nil
 }
 
-// classError writes the path out, because ViaKey takes the dots of a key for
-// those between fields.
+// classError writes the path out, because ViaKey takes the dots of a key for those between fields.
 func classError(message, details string) *apis.FieldError {
 	return &apis.FieldError{
 		Message: message,

@@ -14,8 +14,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
-// Condition types of an AddressBinding. All are always present once the object was reconciled, and True is the good
-// state of each.
+// Condition types of an AddressBinding. All are always present once the object was reconciled, and True is the good state of each.
 const (
 	// AddressBindingConditionReady is True when every other condition is.
 	AddressBindingConditionReady = apis.ConditionReady

@@ -18,8 +18,7 @@ import (
 // Validate implements apis.Validatable. The validating webhook calls it on create and update. It has the rules that the schema cannot express,
 // because CEL sees no namespace and does not parse selectors.
 func (ab *AddressBinding) Validate(ctx context.Context) (errs *apis.FieldError) {
-	// A status update cannot break these rules, and an object that is being deleted must be able to lose its finalizers
-	// whatever it holds.
+	// A status update cannot break these rules, and an object that is being deleted must be able to lose its finalizers whatever it holds.
 	if apis.GetUpdatedSubresource(ctx) != "" || ab.DeletionTimestamp != nil {
 		return nil
 	}

@@ -33,8 +33,7 @@ func (in *AddressableServiceSpec) AssignPropertiesTo(dst *v1beta1storage.Address
 	return nil
 }
 
-// AssignPropertiesFrom shows the name of a Service in the same namespace. Any other target is kept for as long as the
-// name stays empty.
+// AssignPropertiesFrom shows the name of a Service in the same namespace. Any other target is kept for as long as the name stays empty.
 func (in *AddressableServiceSpec) AssignPropertiesFrom(src *v1beta1storage.AddressableServiceSpec) error {
 	in.PropertyBag.Remove(bagV1beta1Ref)
 	switch {
