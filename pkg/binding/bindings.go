@@ -41,12 +41,12 @@ type chooser struct {
 	unknown, unserved bool
 }
 
-// Of returns the bindings that choose objects of a kind, at whatever API version. all are those of one namespace.
+// Of returns the bindings that choose objects of a kind, at whatever API version: every version has the same objects. all are those of one namespace.
 func Of(kind schema.GroupKind, all []*v1.AddressBinding) *Bindings {
 	found := &Bindings{names: sets.New[string]()}
 	for _, b := range slices.SortedFunc(slices.Values(all), older) {
 		found.names.Insert(b.Name)
-		if b.DeletionTimestamp != nil || KindOf(b.Spec.Subject.APIVersion, b.Spec.Subject.Kind) != kind {
+		if b.DeletionTimestamp != nil || schema.FromAPIVersionAndKind(b.Spec.Subject.APIVersion, b.Spec.Subject.Kind).GroupKind() != kind {
 			continue
 		}
 		c := chooser{chooses: ChosenBy(&b.Spec.Subject), binding: b.Name, variable: b.Spec.Variable}
@@ -75,7 +75,9 @@ func older(a, b *v1.AddressBinding) int {
 // Recorded returns the entry of a kind in the status of a binding, if there is one: the controller has listed its objects, and may
 // have marked some of them.
 func Recorded(b *v1.AddressBinding, kind schema.GroupKind) (v1.SubjectKind, bool) {
-	i := slices.IndexFunc(b.Status.Kinds, func(k v1.SubjectKind) bool { return KindOf(k.APIVersion, k.Kind) == kind })
+	i := slices.IndexFunc(b.Status.Kinds, func(k v1.SubjectKind) bool {
+		return schema.FromAPIVersionAndKind(k.APIVersion, k.Kind).GroupKind() == kind
+	})
 	if i < 0 {
 		return v1.SubjectKind{}, false
 	}
@@ -136,11 +138,6 @@ func ChosenBy(subject *tracker.Reference) func(metav1.Object) bool {
 		selector = labels.Nothing()
 	}
 	return func(object metav1.Object) bool { return selector.Matches(labels.Set(object.GetLabels())) }
-}
-
-// KindOf returns the kind that a reference means. The API version does not matter: every version has the same objects.
-func KindOf(apiVersion, kind string) schema.GroupKind {
-	return schema.FromAPIVersionAndKind(apiVersion, kind).GroupKind()
 }
 
 // Included reports whether the labels of a namespace or of an object in it opt in to bindings. The labels are those of

@@ -46,9 +46,9 @@ type Object interface {
 
 var jobs = schema.GroupKind{Group: "batch", Kind: "Job"}
 
-// builtIn are the kinds of Kubernetes that can be bound. ReplicaSets and ReplicationControllers are not among them: they are made by
+// BuiltIn are the kinds of Kubernetes that can be bound. ReplicaSets and ReplicationControllers are not among them: they are made by
 // Deployments and the like, which take one whose template was changed for a hash collision and make another, endlessly.
-var builtIn = map[schema.GroupKind]Shape{
+var BuiltIn = map[schema.GroupKind]Shape{
 	jobs: JobTemplate, {Group: "batch", Kind: "CronJob"}: CronJob,
 	{Group: "apps", Kind: "Deployment"}: PodTemplate, {Group: "apps", Kind: "StatefulSet"}: PodTemplate, {Group: "apps", Kind: "DaemonSet"}: PodTemplate,
 }
@@ -61,17 +61,10 @@ const (
 	WebhookName = "binding.webhook." + samples.GroupName
 )
 
-// Bindable reports whether objects of a kind may have a shape. Those of Kubernetes that do are known; whether others do shows when their
-// objects are read.
-func Bindable(kind schema.GroupKind, ofKubernetes bool) bool {
-	_, isKnown := builtIn[kind]
-	return isKnown || !ofKubernetes
-}
-
 // ShapeOf returns the shape of a kind, by the labels of its CustomResourceDefinition, if it has one. What nothing else is
 // known of is taken for a PodTemplate; whether it is one shows when its objects are read.
 func ShapeOf(kind schema.GroupKind, crdLabels map[string]string) Shape {
-	if shape, isKnown := builtIn[kind]; isKnown {
+	if shape, isKnown := BuiltIn[kind]; isKnown {
 		return shape
 	}
 	if crdLabels[v1alpha1.ConfigurableLabelKey] == "true" {

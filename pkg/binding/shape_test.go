@@ -63,26 +63,14 @@ func TestShapes_Immutable_IsJobOnly(t *testing.T) {
 	}
 }
 
-func TestBindable_Kinds_ReportsWhetherTheyHaveAShape(t *testing.T) {
+func TestBuiltIn_Kinds_AreThoseThatKeepATemplate(t *testing.T) {
 	for kind, want := range map[schema.GroupKind]bool{
 		deployments: true, jobs: true, {Group: "batch", Kind: "CronJob"}: true, {Kind: "ReplicationController"}: false, {Group: "apps", Kind: "ReplicaSet"}: false, {Kind: "Pod"}: false, {Kind: "Secret"}: false,
 		{Group: "coordination.k8s.io", Kind: "Lease"}: false, {Group: "example.com", Kind: "Runner"}: false,
 	} {
-		if got := Bindable(kind, true); got != want {
-			t.Errorf("Bindable(%s) = %t of Kubernetes' own, want %t", kind, got, want)
+		if _, got := BuiltIn[kind]; got != want {
+			t.Errorf("%s can be bound: %t, want %t", kind, got, want)
 		}
-		if !Bindable(kind, false) {
-			t.Errorf("%s of another group cannot be bound", kind)
-		}
-	}
-}
-
-func TestReference_Kind_IsParsed(t *testing.T) {
-	if got, want := KindOf("v1", "ReplicationController"), (schema.GroupKind{Kind: "ReplicationController"}); got != want {
-		t.Errorf("KindOf() = %v, want %v", got, want)
-	}
-	if got := KindOf("apps/v1", "Deployment"); got != deployments {
-		t.Errorf("KindOf() = %v, want %v", got, deployments)
 	}
 }
 

@@ -194,9 +194,10 @@ func (r *Reconciler) read(ctx context.Context, ab *v1.AddressBinding) (k subject
 // by one that is: all versions have the same objects.
 func (r *Reconciler) find(gvk schema.GroupVersionKind, anyVersion bool) (subjectKind, *failures.Failure) {
 	kind := gvk.GroupKind()
-	if binding.Bindable(kind, true) && gvk.Version == "v1" {
+	shape, isBuiltIn := binding.BuiltIn[kind]
+	if isBuiltIn && gvk.Version == "v1" {
 		resource, _ := meta.UnsafeGuessKindToResource(gvk)
-		return subjectKind{kind, resource, binding.ShapeOf(kind, nil)}, nil
+		return subjectKind{kind, resource, shape}, nil
 	}
 	all, _ := r.crds.List(labels.Everything())
 	i := slices.IndexFunc(all, func(crd *apiextensionsv1.CustomResourceDefinition) bool {
@@ -214,7 +215,7 @@ func (r *Reconciler) find(gvk schema.GroupVersionKind, anyVersion bool) (subject
 	// Groups of others have a dot and, without approval, do not end in k8s.io (KEP-1111).
 	ofKubernetes := i < 0 && (!strings.Contains(kind.Group, ".") || strings.HasSuffix(kind.Group, ".k8s.io"))
 	switch {
-	case !binding.Bindable(kind, ofKubernetes), i >= 0 && crd.Spec.Scope != apiextensionsv1.NamespaceScoped:
+	case ofKubernetes && !isBuiltIn, i >= 0 && crd.Spec.Scope != apiextensionsv1.NamespaceScoped:
 		return subjectKind{}, failures.Newf(v1.ReasonSubjectKindNotBindable,
 			"%s cannot be a subject: it has no Pod template or is cluster-scoped, or is made by objects of another kind; bind those", kind)
 	case !apihelpers.HasServedCRDVersion(crd, gvk.Version):
