@@ -79,11 +79,14 @@ func indexByOwner(obj any) ([]string, error) {
 	return []string{service.Namespace + "/" + ownerOf(service)}, nil
 }
 
-// cachedAliases returns the aliases of an object in a directory. Services of other namespaces may claim to be aliases.
-func (r *Reconciler) cachedAliases(directory, owner string) (aliases []corev1.Service) {
-	found, _ := r.aliases.ByIndex(aliasesByOwner, directory+"/"+owner) // The index exists.
+// unwanted returns the aliases of an object in a directory except the wanted one. Services of other namespaces may claim to be aliases.
+func (r *Reconciler) unwanted(as *v1.AddressableService, directory string, wanted *corev1.Service) (aliases []corev1.Service) {
+	found, _ := r.aliases.ByIndex(aliasesByOwner, directory+"/"+cache.MetaObjectToName(as).String()) // The index exists.
 	for _, obj := range found {
-		aliases = append(aliases, *obj.(*corev1.Service)) //nolint:forcetypeassert // a cache of Services
+		alias := obj.(*corev1.Service) //nolint:forcetypeassert // a cache of Services
+		if wanted == nil || alias.Namespace != wanted.Namespace || alias.Name != wanted.Name {
+			aliases = append(aliases, *alias)
+		}
 	}
 	return aliases
 }
@@ -171,15 +174,11 @@ func (r *Reconciler) checkDirectory(directory string) *failures.Failure {
 }
 
 // unpublish deletes the aliases of this object except the wanted one, and returns the directories that may still have one. In the current directory,
-// these are those in the cache: another one enqueues its owner when it is delivered. Former directories are also listed live, since they are
-// forgotten afterwards, and all of them are before the object is deleted.
+// the cache has them, or enqueues the owner later. Former directories are also listed live, and all of them before the object is deleted.
 func (r *Reconciler) unpublish(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) ([]string, error) {
 	left, current := as.Status.Directories(), config.FromContextOrDefaults(ctx).DirectoryNamespace
 	for _, directory := range sets.List(sets.New(left...).Insert(current)) {
-		isWanted := func(a corev1.Service) bool {
-			return wanted != nil && a.Namespace == wanted.Namespace && a.Name == wanted.Name
-		}
-		if err := r.removeAliases(ctx, slices.DeleteFunc(r.cachedAliases(directory, cache.MetaObjectToName(as).String()), isWanted)); err != nil {
+		if err := r.removeAliases(ctx, r.unwanted(as, directory, wanted)); err != nil {
 			return left, err
 		}
 		if directory == current && as.DeletionTimestamp == nil || !slices.Contains(left, directory) || !r.watched(directory) {
