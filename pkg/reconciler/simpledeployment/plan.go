@@ -103,46 +103,30 @@ func decide(replicas int, pods []*pod, now time.Time) plan {
 
 // victims are the active Pods to delete. A ready one is among them only if enough others are ready. The order depends on
 // nothing but the Pods, so that the next leader chooses the same.
-func victims(replicas int, pods []*pod, c counts) []*pod {
+func victims(replicas int, pods []*pod, c counts) (chosen []*pod) {
 	spare, surplus := c.ready-replicas, c.current-replicas
-	var chosen []*pod
-	take := func(v *pod) {
+	for _, v := range slices.SortedFunc(slices.Values(pods), byOrder) {
+		if v.class != active || v.ready && spare <= 0 || v.current && surplus <= 0 {
+			continue
+		}
 		chosen = append(chosen, v)
 		if v.ready {
 			spare--
 		}
-	}
-	for _, v := range byAge(pods, func(p *pod) bool { return !p.current && !p.ready }) {
-		take(v)
-	}
-	for _, ready := range []bool{false, true} {
-		youngest := byAge(pods, func(p *pod) bool { return p.current && p.ready == ready })
-		slices.Reverse(youngest)
-		for _, v := range youngest {
-			if surplus > 0 && (!ready || spare > 0) {
-				take(v)
-				surplus--
-			}
-		}
-	}
-	for _, v := range byAge(pods, func(p *pod) bool { return !p.current && p.ready }) {
-		if spare > 0 {
-			take(v)
+		if v.current {
+			surplus--
 		}
 	}
 	return chosen
 }
 
-// byAge are the active Pods that meet a condition, the oldest first.
-func byAge(pods []*pod, meets func(*pod) bool) []*pod {
-	var found []*pod
-	for _, p := range pods {
-		if p.class == active && meets(p) {
-			found = append(found, p)
-		}
+// order is that of deletions, by whether Pods are current and ready. Among equals, the youngest current one and the oldest outdated one is first.
+var order = map[[2]bool]int{{false, false}: 0, {true, false}: 1, {true, true}: 2, {false, true}: 3}
+
+func byOrder(a, b *pod) int {
+	age := cmp.Or(a.created.Compare(b.created), cmp.Compare(a.name, b.name))
+	if a.current {
+		age = -age
 	}
-	slices.SortFunc(found, func(a, b *pod) int {
-		return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.name, b.name))
-	})
-	return found
+	return cmp.Or(cmp.Compare(order[[2]bool{a.current, a.ready}], order[[2]bool{b.current, b.ready}]), age)
 }
