@@ -62,9 +62,7 @@ type reconciliation struct {
 func (r *Reconciler) ReconcileKind(ctx context.Context, sd *v1alpha1.SimpleDeployment) reconciler.Event {
 	end := failures.Begin(sd, reported)
 	rec := &reconciliation{Reconciler: r, sd: sd, replicas: int(sd.Spec.Replicas)}
-	if err := rec.observe(); err != nil {
-		return err
-	}
+	rec.observe()
 	next := decide(rec.replicas, rec.pods, r.clock.Now())
 	failed := rec.act(ctx, next)
 	rec.report(failed)
@@ -72,18 +70,14 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, sd *v1alpha1.SimpleDeplo
 }
 
 // observe finds the object's Pods in the cache. It sorts them, so that two reconciliations of the same Pods end equally.
-func (r *reconciliation) observe() error {
-	cached, err := r.Reconciler.pods.ByIndex(podsByOwner, r.sd.Namespace+"/"+string(r.sd.UID))
-	if err != nil {
-		return fmt.Errorf("finding the Pods: %w", err)
-	}
+func (r *reconciliation) observe() {
+	cached, _ := r.Reconciler.pods.ByIndex(podsByOwner, r.sd.Namespace+"/"+string(r.sd.UID)) // The index exists.
 	for _, obj := range cached {
 		if live := obj.(*corev1.Pod); owns(r.sd, live) { //nolint:forcetypeassert // the cache holds nothing else
 			r.pods = append(r.pods, r.podOf(live))
 		}
 	}
 	slices.SortFunc(r.pods, func(a, b *pod) int { return strings.Compare(a.name, b.name) })
-	return nil
 }
 
 // act executes the plan, and records it in r.pods.
