@@ -9,6 +9,7 @@ tool github.com/mallard-dev/mallard/localcluster/env/cmd/localcluster
 require (
 	github.com/agext/levenshtein v1.2.3
 	github.com/creack/pty v1.1.24
+	github.com/go-openapi/jsonpointer v0.21.0
 	github.com/google/go-cmp v0.7.0
 	github.com/itchyny/gojq v0.12.17
 	github.com/kelseyhightower/envconfig v1.4.0
@@ -68,7 +69,6 @@ require (
 	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/go-logr/zapr v1.3.0 // indirect
-	github.com/go-openapi/jsonpointer v0.21.0 // indirect
 	github.com/go-openapi/jsonreference v0.21.0 // indirect
 	github.com/go-openapi/swag v0.23.0 // indirect
 	github.com/gobuffalo/flect v1.0.3 // indirect

@@ -256,6 +256,22 @@ func Retriable(err error) bool {
 	return err != nil
 }
 
+// repeatsAfter reports whether another attempt of the operation may succeed after an answer that shows another state, or none that is certain.
+func (o Operation) repeatsAfter(class Class) bool {
+	isFree := o.RequiredVersion() == "" // otherwise another state does not fit anymore
+	switch class {
+	case Conflict:
+		return o.Type.Deletes() || isFree && o.Type != TypeCreate
+	case AlreadyExists: // created concurrently, or a name that the API server generated
+		return o.Type.Creates() && isFree && (o.Type != TypeCreate || o.ID == "" && o.Object.GetName() == "")
+	case Uncertain: // the next attempt finds out, or has the same effect
+		isFilter := o.change != nil && o.Object == nil
+		return o.Type.Deletes() || isFilter || o.ID != "" || isFree && o.Repeatable()
+	default:
+		return false
+	}
+}
+
 // isFinal reports whether the operation fails again, or has another effect, although its class is transient.
 func (o Operation) isFinal(class Class) bool {
 	return class == Conflict && o.RequiredVersion() != "" || class == Uncertain && o.ID == "" && o.mayRepeatEffect()

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/lru"
 	"k8s.io/utils/ptr"
 
@@ -62,7 +63,7 @@ type Client struct {
 	// settled are the states of objects that the API server returned for a desired state, or that a write of it did not change. The values
 	// that the API server sets by default are in no desired state, so that a comparison alone would find a difference each time.
 	settled *lru.Cache
-	fights  *fights
+	fights  *flowcontrol.Backoff
 }
 
 // New returns a client for the API server of a configuration. Warnings of the API server are in the results.
@@ -96,7 +97,7 @@ func NewForClients(client dynamic.Interface, discoverer discovery.DiscoveryInter
 	}
 	return &Client{
 		dynamic: client, kinds: &kinds{discovery: discoverer}, options: options, settled: lru.New(settledObjects),
-		fights: &fights{writes: lru.New(settledObjects)},
+		fights: flowcontrol.NewBackOff(fightBackoff, maxFightDelay),
 	}, nil
 }
 
@@ -152,8 +153,9 @@ type call struct {
 	kind        kind
 	objects     dynamic.ResourceInterface
 	result      Result
-	hash        uint64 // of the desired state of CreateOrUpdate
-	noop        noop   // with the outcome Unchanged
+	read        *unstructured.Unstructured // the state that was read first
+	hash        string                     // of the desired state of CreateOrUpdate
+	noop        noop                       // with the outcome Unchanged
 	hasYielded  bool
 	foreseen    foresight // by the preflight of the plan
 	sent        []byte    // the merge patch that was made from the state of the object

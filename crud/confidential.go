@@ -7,15 +7,20 @@ package crud
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/go-openapi/jsonpointer"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	kubernetesjson "sigs.k8s.io/json"
 
 	"github.com/mallard-dev/mallard/confidential"
 	"github.com/mallard-dev/mallard/crud/internal/child"
@@ -70,101 +75,104 @@ func (c *Client) AddConfidential(values *confidential.Values, op Operation) {
 
 // misfits describes the fields of an object or a patch that the Go type of the kind cannot hold. The API server quotes the object when it reports them.
 func (c *call) misfits(sent any) (found []string) {
-	object, err := c.options.Scheme.New(c.kind.GroupVersionKind)
-	if err != nil {
-		return nil
-	}
-	typed := reflect.TypeOf(object)
 	encoded, isPatch := sent.([]byte)
 	if isPatch && utiljson.Unmarshal(encoded, &sent) != nil {
 		return nil
 	}
 	operations, isJSONPatch := sent.([]any)
 	if !isJSONPatch {
-		return misfits(sent, typed, "")
+		return c.misfitsOf(sent, place{in: func(object any) any { return object }})
 	}
 	for _, operation := range operations {
 		fields, _ := operation.(map[string]any) // validated
 		path, _ := fields["path"].(string)
-		value := fields["value"]
-		for _, part := range slices.Backward(strings.Split(strings.Trim(path, "/"), "/")) {
-			value = map[string]any{unescape.Replace(part): value}
+		at := place{in: func(object any) any { return object }}
+		for part := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
+			switch name := jsonpointer.Unescape(part); {
+			case path == "":
+			case c.holds(at.in([]any{})) == nil:
+				at = place{at.path + "." + name, at.item(0).in}
+			default:
+				at = at.field(name)
+			}
 		}
-		found = append(found, misfits(value, typed, "")...)
+		found = append(found, c.misfitsOf(fields["value"], at)...)
 	}
 	return found
 }
 
-var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
+// place locates a value in an object. in returns an object that has only the value there.
+type place struct {
+	path string
+	in   func(value any) any
+}
 
-func misfits(value any, typed reflect.Type, path string) (found []string) {
-	for typed.Kind() == reflect.Pointer {
-		typed = typed.Elem()
+func (p place) field(name string) place {
+	return place{p.path + "." + name, func(value any) any { return p.in(map[string]any{name: value}) }}
+}
+
+func (p place) item(i int) place {
+	return place{fmt.Sprintf("%s[%d]", p.path, i), func(value any) any { return p.in([]any{value}) }}
+}
+
+// misfitsOf finds the smallest values that do not fit: those in an object or a list of which an empty one fits.
+func (c *call) misfitsOf(value any, at place) (found []string) {
+	err := c.holds(at.in(value))
+	if err == nil {
+		return nil
 	}
 	fields, isObject := value.(map[string]any)
 	items, isList := value.([]any)
-	own := reflect.PointerTo(typed).Implements(unmarshaler)
-	switch encoded, err := json.Marshal(value); {
-	case err != nil, value == nil:
-	case isObject && !own && holdsFields(typed):
+	switch {
+	case isObject && c.holds(at.in(map[string]any{})) == nil:
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
-			if inner, ok := member(typed, name); ok {
-				found = append(found, misfits(fields[name], inner, path+"."+name)...)
-			} else {
-				found = append(found, strings.TrimPrefix(path+"."+name, ".")+": the kind has no such field")
-			}
+			found = append(found, c.misfitsOf(fields[name], at.field(name))...)
 		}
-	case isList && !own && typed.Kind() == reflect.Slice:
+	case isList && c.holds(at.in([]any{})) == nil:
 		for i, item := range items {
-			found = append(found, misfits(item, typed.Elem(), fmt.Sprintf("%s[%d]", path, i))...)
+			found = append(found, c.misfitsOf(item, at.item(i))...)
 		}
-	case json.Unmarshal(encoded, reflect.New(typed).Interface()) != nil:
-		want, is := typeName(typed), typeName(reflect.TypeOf(value))
-		if strings.HasPrefix(want, is) {
-			is = "another text"
-		}
-		found = append(found, fmt.Sprintf("%s: must be %s, is %s", strings.TrimPrefix(path, "."), want, is))
+	default:
+		found = append(found, strings.TrimPrefix(at.path, ".")+": "+mistake(value, err))
 	}
 	return found
 }
 
-// holdsFields reports whether member finds types in a type. A list may have paths of a JSON patch.
-func holdsFields(typed reflect.Type) bool {
-	return slices.Contains([]reflect.Kind{reflect.Struct, reflect.Map, reflect.Slice}, typed.Kind()) && typed != reflect.TypeFor[[]byte]()
-}
-
-func member(of reflect.Type, name string) (reflect.Type, bool) {
-	for of.Kind() == reflect.Pointer {
-		of = of.Elem()
+// holds returns an error if the Go type of the kind cannot hold an object. It holds any if the type is not known.
+func (c *call) holds(object any) error {
+	typed, err := c.options.Scheme.New(c.kind.GroupVersionKind)
+	if err != nil {
+		return nil //nolint:nilerr // see above
 	}
-	switch of.Kind() {
-	case reflect.Map, reflect.Slice:
-		return of.Elem(), true
-	case reflect.Struct:
-		for i := range of.NumField() {
-			field := of.Field(i)
-			tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			if tag == name {
-				return field.Type, true
-			}
-			if inner, ok := member(field.Type, name); ok && tag == "" && field.Anonymous {
-				return inner, true
-			}
-		}
+	encoded, err := json.Marshal(object)
+	if err != nil {
+		return nil //nolint:nilerr // it was not sent
 	}
-	return nil, false
+	strict, err := kubernetesjson.UnmarshalStrict(encoded, typed)
+	return errors.Join(append(strict, err)...)
 }
 
 var typeNames = map[reflect.Kind]string{
 	reflect.String: "a text", reflect.Bool: "a boolean", reflect.Map: "an object", reflect.Struct: "an object", reflect.Slice: "a list",
 }
 
-func typeName(t reflect.Type) string {
+// mistake describes a value that does not fit without showing it.
+func mistake(value any, err error) string {
+	wrong, isOther := errors.AsType[*json.UnmarshalTypeError](err)
+	_, isText := errors.AsType[base64.CorruptInputError](err)
+	_, isTime := errors.AsType[*time.ParseError](err)
+	is := cmp.Or(typeNames[reflect.TypeOf(value).Kind()], "a number")
 	switch {
-	case t == reflect.TypeFor[[]byte]():
-		return "a text in base64"
-	case reflect.PointerTo(t).Implements(unmarshaler):
-		return "a " + t.Name()
+	case isText:
+		return "must be a text in base64, is another text"
+	case isTime:
+		return "must be a Time, is " + is
+	case isOther && wrong.Type == reflect.TypeFor[[]byte]():
+		return "must be a text in base64, is " + is
+	case isOther:
+		return "must be " + cmp.Or(typeNames[wrong.Type.Kind()], "a number") + ", is " + is
+	case strings.Contains(err.Error(), "unknown field"):
+		return "the kind has no such field"
 	}
-	return cmp.Or(typeNames[t.Kind()], "a number")
+	return "must be another value, is " + is
 }

@@ -18,13 +18,8 @@ import (
 
 func (c *call) createNew(ctx context.Context) error {
 	desired := c.desired()
-	var again []Class
-	switch {
-	case c.op.ID != "":
+	if c.op.ID != "" {
 		c.markNew(desired)
-		again = []Class{Uncertain} // the next attempt finds the object
-	case desired.GetName() == "":
-		again = []Class{AlreadyExists} // the API server generated names that exist
 	}
 	return c.retry(ctx, func() error {
 		err := c.create(ctx, desired)
@@ -39,7 +34,7 @@ func (c *call) createNew(ctx context.Context) error {
 		}
 		c.result.Object = nil // another one
 		return err
-	}, again...)
+	})
 }
 
 // serverFields are the fields of the metadata that only the API server writes.
@@ -100,7 +95,7 @@ func (c *call) create(ctx context.Context, desired *unstructured.Unstructured) e
 		return err
 	}
 	c.result.Outcome = Created
-	c.settle(created, desired)
+	c.settle(created)
 	return nil
 }
 

@@ -73,7 +73,7 @@ func (c *call) ensureDeleted(ctx context.Context) error {
 			return err
 		}
 		return rejected // another client has deleted the object
-	}, Uncertain, Conflict)
+	})
 }
 
 // asPrecondition makes a conflict final: the caller required a state that no longer exists.

@@ -94,24 +94,6 @@ func withoutNulls(value map[string]any) map[string]any {
 	return result
 }
 
-// missing returns the paths of the fields of desired that an answer of the API server lacks.
-func missing(desired, answer map[string]any, path string) (paths []string) {
-	for key, want := range desired {
-		have, ok := answer[key]
-		inner, isMap := want.(map[string]any)
-		innerAnswer, answerIsMap := have.(map[string]any)
-		switch {
-		case want == nil:
-		case !ok && !isEmpty(want):
-			paths = append(paths, path+"."+key)
-		case isMap && answerIsMap:
-			paths = append(paths, missing(inner, innerAnswer, path+"."+key)...)
-		}
-	}
-	slices.Sort(paths)
-	return paths
-}
-
 // isEmpty reports whether the API server may leave out a value: the zero values, which many API types omit.
 func isEmpty(value any) bool {
 	switch value := value.(type) {

@@ -110,13 +110,6 @@ func (c *call) filterPatch(ctx context.Context) error {
 		read    string         // the resourceVersion of the state from which it was made
 		unknown error          // whether it was executed
 	)
-	again := []Class{Uncertain, Conflict}
-	switch {
-	case c.object != nil:
-		again = nil
-	case c.op.Preconditions.ResourceVersion != nil:
-		again = again[:1] // another state does not fit anymore
-	}
 	err := c.retry(ctx, func() (err error) {
 		live := c.object
 		if live == nil {
@@ -136,12 +129,12 @@ func (c *call) filterPatch(ctx context.Context) error {
 		if err := errors.Join(checkPreconditions(live, c.op.Preconditions), c.checkOwner(live)); err != nil {
 			return err
 		}
-		lost, err := c.writeChange(ctx, live)
-		if lost != nil {
-			pending, read = lost, live.GetResourceVersion()
+		patch, err := c.writeChange(ctx, live)
+		if ClassOf(err) == Uncertain {
+			pending, read = patch, live.GetResourceVersion()
 		}
 		return err
-	}, again...)
+	})
 	return c.skipMissing(ctx, errors.Join(err, unknown))
 }
 
@@ -169,34 +162,40 @@ func (c *call) wasWritten(live *unstructured.Unstructured, pending map[string]an
 	return nil
 }
 
-// writeChange writes what the filter changes in an object. It returns the patch if its answer was lost.
-func (c *call) writeChange(ctx context.Context, live *unstructured.Unstructured) (pending map[string]any, err error) {
+// writeChange writes what the filter changes in an object, and returns the patch that it has sent.
+func (c *call) writeChange(ctx context.Context, live *unstructured.Unstructured) (patch map[string]any, err error) {
 	before, after, err := c.op.change(ctx, live)
+	if ClassOf(err) == PatchTestFailed {
+		return nil, err
+	}
 	if err == nil {
 		err = c.checkChange(live, after)
 	}
 	if err != nil {
 		return nil, FilterFailed.of(c.masked(err, live.Object, after))
 	}
-	patch := mergePatch(before, after, true)
-	if patch == nil {
+	if patch = mergePatch(before, after, true); patch == nil {
 		return nil, c.unchanged(byDiff)
 	}
 	if c.op.ID != "" && !c.hasFixedPoint(ctx, after) {
 		patch = mergePatch(before, c.marked(live, after), true)
 	}
-	if err := c.checkChangedFields(patch); err != nil {
+	status, isChanged := patch["status"]
+	switch {
+	case !c.op.StatusPatch:
+	case patch["metadata"] != nil:
+		return nil, FilterFailed.errorf("the filter changed metadata, and StatusPatch writes the status only")
+	case isChanged && status == nil:
+		return nil, FilterFailed.errorf("the filter removed the status")
+	}
+	if err := c.checkFields(patch); err != nil {
 		return nil, err
 	}
 	patched, err := c.patchFields(ctx, live, patch)
-	switch {
-	case ClassOf(err) == Uncertain:
-		return patch, err
-	case err != nil:
-		return nil, err
+	if err == nil {
+		c.updated(live, patched)
 	}
-	c.updated(live, patched)
-	return nil, nil //nolint:nilnil // no answer was lost
+	return patch, err
 }
 
 // hasFixedPoint reports whether the jq program leaves its own result as it is, so that it can be executed again. A function in Go is not called
@@ -207,22 +206,6 @@ func (c *call) hasFixedPoint(ctx context.Context, after map[string]any) bool {
 	}
 	_, again, err := c.op.change(ctx, &unstructured.Unstructured{Object: after})
 	return err == nil && equal(after, again)
-}
-
-// checkChangedFields rejects a change of which the API server would ignore a part, or which removes the status as a whole.
-func (c *call) checkChangedFields(patch map[string]any) error {
-	for field, value := range patch {
-		if err := c.checkField(field); err != nil {
-			return err
-		}
-		switch {
-		case c.op.StatusPatch && field != "status":
-			return FilterFailed.errorf("the filter changed %s, and StatusPatch writes the status only", field)
-		case c.op.StatusPatch && value == nil:
-			return FilterFailed.errorf("the filter removed the status")
-		}
-	}
-	return nil
 }
 
 // checkChange rejects a result that is another object than the filter got. The result is restored to its resourceVersion.
@@ -267,6 +250,6 @@ func jqChange(program string) change {
 		default:
 			err = utiljson.Unmarshal(results[0], &after)
 		}
-		return live.Object, after, err
+		return live.Object, after, err //nolint:wrapcheck // of an object
 	}
 }

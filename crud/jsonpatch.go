@@ -10,10 +10,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/go-openapi/jsonpointer"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,40 +24,23 @@ import (
 	"github.com/mallard-dev/mallard/crud/internal/child"
 )
 
-// jsonPatch sends the patch of the caller. The object is read before only if the operation has an id, or ignores missing paths.
+// jsonPatch sends the patch of the caller. With an id, or if missing paths are ignored, it is a filter: it is executed here on the state of the object.
 func (c *call) jsonPatch(ctx context.Context) error {
 	patch, _ := decodeJSONPatch(c.op.Patch) // validated
 	if err := c.checkPaths(patch); err != nil {
 		return err
 	}
-	if len(patch) == 0 {
-		return c.unchanged(byDiff)
-	}
-	var again []Class
-	if c.op.RequiredVersion() == "" {
-		again = append(again, Conflict)
-	}
-	if c.op.ID != "" || !slices.ContainsFunc(patch, changesAgain) {
-		again = append(again, Uncertain)
-	}
-	hasFitted := false
-	return c.skipMissing(ctx, c.retry(ctx, func() error {
-		err := c.send(ctx, types.JSONPatchType, func(live *unstructured.Unstructured, preconditions metav1.Preconditions) (any, error) {
-			return c.buildJSON(ctx, live, preconditions, patch)
-		})
-		if ClassOf(err) != Invalid {
-			return err
+	if len(patch) > 0 && (c.op.ID != "" || c.op.IgnoreMissingPaths) {
+		if version := c.op.RequiredVersion(); version != "" {
+			c.op.Preconditions.ResourceVersion = &version
 		}
-		if unfit := c.explain(ctx, patch); unfit != nil {
-			return unfit
+		c.op.change = func(ctx context.Context, live *unstructured.Unstructured) (before, after map[string]any, err error) {
+			after, err = c.rehearse(ctx, live, patch)
+			return live.Object, after, err
 		}
-		status, _ := errors.AsType[*apierrors.StatusError](err)
-		if !hasFitted && status != nil && status.ErrStatus.Details != nil && len(status.ErrStatus.Details.Causes) == 0 {
-			hasFitted = true
-			return Conflict.errorf("the object changed, since the JSON patch fits now: %w", err)
-		}
-		return err
-	}, again...))
+		return c.filterPatch(ctx)
+	}
+	return c.send(ctx, types.JSONPatchType, len(patch), func(preconditions metav1.Preconditions) any { return withTests(patch, preconditions) })
 }
 
 func (c *call) checkPaths(patch jsonpatch.Patch) error {
@@ -66,34 +49,18 @@ func (c *call) checkPaths(patch jsonpatch.Patch) error {
 			continue
 		}
 		path, _ := operation.Path() // validated
-		top, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-		err := c.checkField(top)
-		if field, _, _ := strings.Cut(rest, "/"); err == nil && top == "metadata" {
-			err = c.checkMetadata(field)
-		}
-		if err != nil {
+		parts := strings.SplitN(path+"//", "/", 4)
+		changed := map[string]any{parts[1]: map[string]any{parts[2]: nil}}
+		if err := c.checkFields(changed); err != nil {
 			return fmt.Errorf("operation %d of the JSON patch: %w", i, err)
 		}
 	}
 	return nil
 }
 
-// buildJSON returns a JSON patch with preconditions, fit to the state of the object if that is known. The API server answers another
-// resourceVersion with a conflict, and another UID as a change of the UID.
-func (c *call) buildJSON(ctx context.Context, live *unstructured.Unstructured, preconditions metav1.Preconditions, patch jsonpatch.Patch) (any, error) {
-	if live != nil {
-		fitting, document, err := c.rehearse(ctx, live, patch)
-		if err != nil || len(fitting) == 0 {
-			return nil, err
-		}
-		if patch = fitting; c.op.ID != "" {
-			mark, err := c.marking(live, document)
-			if err != nil {
-				return nil, err
-			}
-			patch = slices.Concat(fitting, mark)
-		}
-	}
+// withTests returns a JSON patch with preconditions. The API server answers another resourceVersion with a conflict, and another UID as a change of
+// the UID.
+func withTests(patch jsonpatch.Patch, preconditions metav1.Preconditions) []any {
 	operations := []any{}
 	for _, operation := range patch {
 		operations = append(operations, operation)
@@ -107,41 +74,45 @@ func (c *call) buildJSON(ctx context.Context, live *unstructured.Unstructured, p
 	if preconditions.ResourceVersion != nil {
 		replace("/metadata/resourceVersion", *preconditions.ResourceVersion)
 	}
-	return operations, nil
+	return operations
 }
 
-// rehearse executes a JSON patch on a state here. It returns the document after it, and the operations without removals of paths that do not
-// exist if the operation ignores them. The API server does not return which operation failed; the error does.
-func (c *call) rehearse(ctx context.Context, live *unstructured.Unstructured, patch jsonpatch.Patch) (fitting jsonpatch.Patch, document []byte, err error) {
-	if document, err = live.MarshalJSON(); err != nil {
-		return nil, nil, fmt.Errorf("encoding the object: %w", err)
+// rehearse executes a JSON patch on a state here, without removals of paths that do not exist if the operation ignores them. The API server does not
+// return which operation failed; the error does.
+func (c *call) rehearse(ctx context.Context, live *unstructured.Unstructured, patch jsonpatch.Patch) (after map[string]any, err error) {
+	document, err := live.MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("encoding the object: %w", err)
 	}
 	patched, err := child.Patch(ctx, document, patch, c.op.IgnoreMissingPaths)
-	switch {
-	case err != nil:
-		return nil, nil, PatchTestFailed.of(err)
-	case patched.Reason != "":
+	if err == nil && patched.Reason != "" {
 		operation := patch[patched.Failed]
 		path, _ := operation.Path() // checked
-		return nil, nil, PatchTestFailed.errorf("operation %d of the JSON patch, %s of %s: %s",
-			patched.Failed, operation.Kind(), path, c.reasonOf(operation, patched))
+		err = fmt.Errorf("operation %d of the JSON patch, %s of %s: %s", patched.Failed, operation.Kind(), path, c.reasonOf(operation, patched))
 	}
-	for _, i := range patched.Executed {
-		fitting = append(fitting, patch[i])
+	if err == nil {
+		err = utiljson.Unmarshal(patched.Document, &after)
 	}
-	return fitting, patched.Document, nil
+	if err != nil {
+		return nil, PatchTestFailed.of(err)
+	}
+	return after, nil
 }
 
-// explain returns the reason for which the API server could not execute a JSON patch, or nil if the patch fits the object by now.
-func (c *call) explain(ctx context.Context, patch jsonpatch.Patch) error {
-	live, err := c.objects.Get(ctx, c.op.Name, metav1.GetOptions{})
-	if err == nil {
-		_, _, err = c.rehearse(ctx, live, patch)
+// explained returns the reason for which the API server could not execute a JSON patch. If the patch fits the object by now, it is sent again once.
+func (c *call) explained(ctx context.Context, err error, hasFitted *bool) error {
+	patch, _ := decodeJSONPatch(c.op.Patch) // validated
+	if live, failed := c.objects.Get(ctx, c.op.Name, metav1.GetOptions{}); failed == nil {
+		if _, unfit := c.rehearse(ctx, live, patch); ClassOf(unfit) == PatchTestFailed {
+			return unfit
+		}
 	}
-	if ClassOf(err) == PatchTestFailed {
-		return err
+	status, _ := errors.AsType[*apierrors.StatusError](err)
+	if !*hasFitted && status != nil && status.ErrStatus.Details != nil && len(status.ErrStatus.Details.Causes) == 0 {
+		*hasFitted = true
+		return Conflict.errorf("the object changed, since the JSON patch fits now: %w", err)
 	}
-	return nil
+	return err
 }
 
 // changesAgain reports whether an operation of a JSON patch changes an object, or fails, although it was executed before: all except replace,
@@ -207,16 +178,17 @@ func (c *call) reasonOf(operation jsonpatch.Operation, patched child.Patched) st
 	if err := utiljson.Unmarshal(patched.Document, &root); err != nil {
 		return err.Error()
 	}
-	path, _ := operation.Path() // checked
-	have, ok := lookup(root, path)
 	if c.isConfidential() {
 		return "the value is another one"
 	}
+	path, _ := operation.Path()         // checked
+	pointer, _ := jsonpointer.New(path) // checked
+	have, _, missing := pointer.Get(root)
 	want := []byte("null")
 	if operation["value"] != nil {
 		want = *operation["value"]
 	}
-	if !ok {
+	if missing != nil {
 		return fmt.Sprintf("there is no value, want %s", want)
 	}
 	actual, err := json.Marshal(have)
@@ -224,30 +196,4 @@ func (c *call) reasonOf(operation jsonpatch.Operation, patched child.Patched) st
 		return err.Error()
 	}
 	return fmt.Sprintf("the value is %s, want %s", actual, want)
-}
-
-// unescape decodes a part of a JSON pointer (RFC 6901, section 4).
-var unescape = strings.NewReplacer("~1", "/", "~0", "~")
-
-func lookup(value any, pointer string) (any, bool) {
-	for escaped := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		part := unescape.Replace(escaped)
-		switch parent := value.(type) {
-		case map[string]any:
-			field, ok := parent[part]
-			if !ok {
-				return nil, false
-			}
-			value = field
-		case []any:
-			i, err := strconv.Atoi(part)
-			if err != nil || i < 0 || i >= len(parent) {
-				return nil, false
-			}
-			value = parent[i]
-		default:
-			return nil, false
-		}
-	}
-	return value, true
 }

@@ -31,7 +31,9 @@ type kind struct {
 	schema.GroupVersionKind
 	resource   string
 	namespaced bool
-	verbs      sets.Set[string]
+	// names are those of the kind and its resource: plural, singular and short ones, in lower case.
+	names []string
+	verbs sets.Set[string]
 	// status are the verbs of the status subresource, nil without one.
 	status sets.Set[string]
 	// preferred reports whether the API server prefers this version of the group.
@@ -47,7 +49,7 @@ type kinds struct {
 	refresh sync.Mutex // held during a discovery
 
 	mu         sync.Mutex
-	byName     byName
+	all        []kind
 	failed     map[schema.GroupVersion]error
 	discovered time.Time
 }
@@ -72,22 +74,18 @@ func (k *kinds) find(ref Ref, fits func(kind) error) (kind, error) {
 func (k *kinds) expire() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.byName = nil
+	k.all = nil
 }
 
 func (k *kinds) choose(ref Ref, fits func(kind) error) (kind, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	named := k.byName[strings.ToLower(ref.Kind)]
-	// A resource can have the name of another kind.
-	isKind := func(one kind) bool { return strings.EqualFold(one.Kind, ref.Kind) }
-	if slices.ContainsFunc(named, isKind) {
-		named = slices.DeleteFunc(slices.Clone(named), func(one kind) bool { return !isKind(one) })
+	named := filtered(k.all, func(one kind) bool { return strings.EqualFold(one.Kind, ref.Kind) })
+	if len(named) == 0 { // a resource can have the name of another kind
+		named = filtered(k.all, func(one kind) bool { return slices.Contains(one.names, strings.ToLower(ref.Kind)) })
 	}
-	candidates, groups := named, sets.New[string]()
-	if ref.APIVersion != "" {
-		candidates = slices.DeleteFunc(slices.Clone(named), func(one kind) bool { return one.GroupVersion().String() != ref.APIVersion })
-	}
+	candidates := filtered(named, func(one kind) bool { return ref.APIVersion == "" || one.GroupVersion().String() == ref.APIVersion })
+	groups := sets.New[string]()
 	for _, candidate := range candidates {
 		groups.Insert(candidate.Group)
 	}
@@ -104,6 +102,15 @@ func (k *kinds) choose(ref Ref, fits func(kind) error) (kind, error) {
 
 func anyKind(kind) error { return nil }
 
+func filtered(kinds []kind, keep func(kind) bool) (kept []kind) {
+	for _, one := range kinds {
+		if keep(one) {
+			kept = append(kept, one)
+		}
+	}
+	return kept
+}
+
 // notFound distinguishes a kind that does not exist from one that the API server could not list.
 func (k *kinds) notFound(ref Ref, named []kind) error {
 	for version, err := range k.failed {
@@ -112,12 +119,18 @@ func (k *kinds) notFound(ref Ref, named []kind) error {
 				ref.Kind, version, err)
 		}
 	}
-	switch guess := k.byName[closest.To(ref.Kind, maps.Keys(k.byName))]; {
-	case len(named) > 0:
-		return KindUnknown.errorf("%s does not have kind %s: %w as %s",
-			ref.APIVersion, named[0].Kind, errOtherVersion, list(versions(named)))
-	case len(guess) > 0:
-		return KindUnknown.errorf("the API server does not serve kind %s: did you mean %s?", ref.Kind, guess[0].Kind)
+	if len(named) > 0 {
+		return KindUnknown.errorf("%s does not have kind %s: %w as %s", ref.APIVersion, named[0].Kind, errOtherVersion, list(versions(named)))
+	}
+	known := map[string]string{}
+	for _, one := range k.all {
+		for _, name := range one.names {
+			known[name] = one.Kind
+		}
+	}
+	delete(known, "") // kinds may have no singular name
+	if guess := known[closest.To(ref.Kind, maps.Keys(known))]; guess != "" {
+		return KindUnknown.errorf("the API server does not serve kind %s: did you mean %s?", ref.Kind, guess)
 	}
 	return KindUnknown.errorf("the API server does not serve kind %s", ref.Kind)
 }
@@ -126,7 +139,7 @@ func (k *kinds) notFound(ref Ref, named []kind) error {
 // the kinds that they had.
 func (k *kinds) discover() error {
 	k.mu.Lock()
-	isNew := k.byName != nil && time.Since(k.discovered) < refreshInterval
+	isNew := k.all != nil && time.Since(k.discovered) < refreshInterval
 	k.mu.Unlock()
 	if isNew {
 		return nil
@@ -141,38 +154,22 @@ func (k *kinds) discover() error {
 	for _, group := range groups {
 		preferred.Insert(group.PreferredVersion.GroupVersion)
 	}
-	found := byName{}
+	all := []kind{}
 	for _, version := range lists {
-		if err := found.add(version, preferred); err != nil {
-			return err
-		}
+		all = append(all, kindsOf(version, preferred)...)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if partly {
-		for name, before := range k.byName {
-			for _, one := range before {
-				if failed.Groups[one.GroupVersion()] != nil {
-					found[name] = append(found[name], one)
-				}
-			}
-		}
+	if k.failed = nil; partly {
+		all = append(all, filtered(k.all, func(one kind) bool { return failed.Groups[one.GroupVersion()] != nil })...)
 		k.failed = failed.Groups
-	} else {
-		k.failed = nil
 	}
-	k.byName, k.discovered = found, began
+	k.all, k.discovered = all, began
 	return nil
 }
 
-// byName are kinds by kind, plural, singular and short name in lower case.
-type byName map[string][]kind
-
-func (b byName) add(list *metav1.APIResourceList, preferred sets.Set[string]) error {
-	version, err := schema.ParseGroupVersion(list.GroupVersion)
-	if err != nil {
-		return fmt.Errorf("reading the kinds that the API server serves: %w", err)
-	}
+func kindsOf(list *metav1.APIResourceList, preferred sets.Set[string]) (all []kind) {
+	version, _ := schema.ParseGroupVersion(list.GroupVersion) // of the API server
 	status := map[string]sets.Set[string]{}
 	for _, resource := range list.APIResources {
 		if name, ok := strings.CutSuffix(resource.Name, "/status"); ok {
@@ -180,19 +177,15 @@ func (b byName) add(list *metav1.APIResourceList, preferred sets.Set[string]) er
 		}
 	}
 	for _, resource := range list.APIResources {
-		if strings.Contains(resource.Name, "/") {
-			continue
-		}
-		one := kind{
-			GroupVersionKind: version.WithKind(resource.Kind), resource: resource.Name, namespaced: resource.Namespaced,
-			verbs: sets.New(resource.Verbs...), status: status[resource.Name], preferred: preferred.Has(list.GroupVersion),
-		}
-		names := sets.New(strings.ToLower(resource.Kind), strings.ToLower(resource.SingularName), resource.Name).Insert(resource.ShortNames...)
-		for name := range names.Delete("") {
-			b[name] = append(b[name], one)
+		if !strings.Contains(resource.Name, "/") {
+			all = append(all, kind{
+				GroupVersionKind: version.WithKind(resource.Kind), resource: resource.Name, namespaced: resource.Namespaced,
+				names: append([]string{strings.ToLower(resource.Kind), strings.ToLower(resource.SingularName), resource.Name}, resource.ShortNames...),
+				verbs: sets.New(resource.Verbs...), status: status[resource.Name], preferred: preferred.Has(list.GroupVersion),
+			})
 		}
 	}
-	return nil
+	return all
 }
 
 // check returns an error if the operation cannot be sent for the kind as it is.

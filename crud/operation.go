@@ -78,11 +78,11 @@ type Object interface {
 // Ref names an object.
 type Ref struct {
 	// APIVersion may be empty if a single group serves the kind; its preferred version is used then.
-	APIVersion string
+	APIVersion string `json:"apiVersion,omitempty"`
 	// Kind is the kind, or the plural, singular or short name of its resource, in any case.
-	Kind      string
-	Namespace string
-	Name      string
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
 }
 
 // String returns the reference as kind namespace/name.

@@ -55,16 +55,10 @@ type Plan struct {
 // There is one result per operation, in order; those after a failure, or after the end of the context, are NotRun. Their objects have only a kind,
 // a namespace, a name, a UID and a resourceVersion, so that the results of a long plan need little memory. Errors name the number of the
 // operation, counted from 1.
-func (c *Client) RunPlan(ctx context.Context, plan Plan) ([]Result, error) {
+func (c *Client) RunPlan(ctx context.Context, plan Plan) (results []Result, failed error) {
 	ctx, span := otel.Tracer(scope).Start(ctx, "RunPlan", trace.WithAttributes(attribute.Int("crud.operations", len(plan.Operations))))
-	defer span.End()
-	results, err := c.runPlan(ctx, plan)
-	failSpan(span, err)
-	return results, err
-}
-
-func (c *Client) runPlan(ctx context.Context, plan Plan) ([]Result, error) {
-	results := make([]Result, len(plan.Operations))
+	defer func() { endSpan(span, failed) }()
+	results = make([]Result, len(plan.Operations))
 	hasBegun := false
 	for i := range results {
 		results[i].Outcome = NotRun
@@ -83,7 +77,7 @@ func (c *Client) runPlan(ctx context.Context, plan Plan) ([]Result, error) {
 	if !plan.SkipPreflight && !hasBegun {
 		p := newPreflight(c)
 		p.foreseen, p.plan = foreseen, &plan
-		if err := p.report(ctx, operations); err != nil {
+		if err := p.run(ctx, operations); err != nil {
 			return results, err
 		}
 	}

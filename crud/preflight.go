@@ -24,18 +24,12 @@ import (
 // Preflight reports which of the operations cannot succeed as the cluster is, and changes nothing. Mistakes, kinds and permissions are reported
 // for all operations, then the first dry run that fails. An error that an operation before may prevent is not reported.
 func (c *Client) Preflight(ctx context.Context, operations []Operation) error {
-	return newPreflight(c).report(ctx, operations)
+	return newPreflight(c).run(ctx, operations)
 }
 
-func (p *preflight) report(ctx context.Context, operations []Operation) error {
+func (p *preflight) run(ctx context.Context, operations []Operation) (failed error) {
 	ctx, span := otel.Tracer(scope).Start(ctx, "Preflight")
-	defer span.End()
-	err := p.run(ctx, operations)
-	failSpan(span, err)
-	return err
-}
-
-func (p *preflight) run(ctx context.Context, operations []Operation) error {
+	defer func() { endSpan(span, failed) }()
 	var errs []error
 	denied, dependent := make([]error, len(operations)), make([]bool, len(operations))
 	for i, op := range operations {
@@ -79,17 +73,12 @@ type foresight struct {
 	isForFirst bool
 }
 
-type objectKey struct {
-	schema.GroupResource
-	namespace, name string
-}
-
 // preflight is the client for dry runs, and what the operations so far change.
 type preflight struct {
 	*Client
 	plan     *Plan // nil without one
 	foreseen []foresight
-	touched  map[objectKey]bool
+	touched  map[Ref]bool // with groups instead of API versions
 	effects  effects
 	allowed  map[authorizationv1.ResourceAttributes]error
 	// isAbsent reports that the last object of a creation did not exist, so that the next one probably does not, either.
@@ -97,7 +86,7 @@ type preflight struct {
 }
 
 func newPreflight(c *Client) *preflight {
-	return &preflight{Client: c.DryRun(), touched: map[objectKey]bool{}, allowed: map[authorizationv1.ResourceAttributes]error{}}
+	return &preflight{Client: c.DryRun(), touched: map[Ref]bool{}, allowed: map[authorizationv1.ResourceAttributes]error{}}
 }
 
 // check returns an error if an operation cannot be sent, and whether it depends on one of those before, so that it cannot be tried yet. If it can
@@ -116,8 +105,8 @@ func (p *preflight) check(ctx context.Context, op Operation) (dependent bool, de
 	case err != nil:
 		return false, nil, call.failed(ctx, err)
 	}
-	key := objectKey{call.kind.gvr().GroupResource(), call.op.Namespace, call.op.Name}
-	dependent = p.touched[key] || p.touched[objectKey{GroupResource: schema.GroupResource{Resource: "namespaces"}, name: call.op.Namespace}]
+	key := Ref{call.kind.Group, call.kind.Kind, call.op.Namespace, call.op.Name}
+	dependent = p.touched[key] || p.touched[Ref{Kind: "Namespace", Name: call.op.Namespace}]
 	p.touched[key] = true
 	for i, verb := range op.verbs() {
 		err := p.authorize(ctx, call, verb)
@@ -134,7 +123,6 @@ func (p *preflight) check(ctx context.Context, op Operation) (dependent bool, de
 
 // try executes the dry run of an operation, unless its execution checks it.
 func (p *preflight) try(ctx context.Context, i int, op Operation) error {
-	before := p.effects[:i]
 	reads := op.Type == TypeCreateIfNotExists || op.Type == TypeCreateOrUpdate && op.Strategy != Apply
 	call := &call{Client: p.Client, op: op}
 	if call.foreseen.isForFirst = i == 0 && p.plan != nil && !p.plan.Continue; call.foreseen.isForFirst && !reads {
@@ -146,20 +134,27 @@ func (p *preflight) try(ctx context.Context, i int, op Operation) error {
 	if reads && p.isAbsent {
 		call.foreseen.Outcome = Created
 	}
-	result, err := call.execute(ctx)
-	switch p.effects[i].outcome = result.Outcome; {
-	case err != nil && before.explaining(call.op, err) != nil:
-		p.effects[i].outcome = ""
-		return nil
-	case err != nil:
+	deferred, err := p.execute(ctx, i, call)
+	if err != nil || deferred {
 		return err
-	case reads:
-		p.isAbsent = result.Outcome == Created
+	}
+	if reads {
+		p.isAbsent = call.result.Outcome == Created
 	}
 	if p.plan != nil {
-		p.foreseen[i] = call.foresee(before)
+		p.foreseen[i] = call.foresee(p.effects[:i])
 	}
 	return nil
+}
+
+// execute executes the dry run of an operation, unless one of those before explains why it fails.
+func (p *preflight) execute(ctx context.Context, i int, call *call) (deferred bool, err error) {
+	result, err := call.execute(ctx)
+	if p.effects[:i].explaining(call.op, err) != nil {
+		return true, nil
+	}
+	p.effects[i].outcome = result.Outcome
+	return false, err
 }
 
 // foresee returns the findings on which the execution of the operation may rely.

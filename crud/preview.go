@@ -8,7 +8,6 @@ package crud
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,38 +40,30 @@ func (c *Client) Preview(ctx context.Context, operations []Operation) []Change {
 	changes := make([]Change, len(operations))
 	for i, op := range operations {
 		dependent, _, err := p.check(ctx, op)
-		switch {
-		case err != nil:
-			changes[i] = Change{Result: Result{Outcome: Failed}, Err: err}
-		case !dependent:
-			changes[i] = p.preview(ctx, op)
-			p.effects[i].outcome = changes[i].Result.Outcome
-			dependent = p.effects[:i].explaining(op, changes[i].Err) != nil
+		tried := &call{Client: p.Client, op: op, result: Result{Outcome: Failed}}
+		if err == nil && !dependent {
+			dependent, err = p.execute(ctx, i, tried)
 		}
 		if dependent {
-			changes[i] = Change{Result: Result{Outcome: NotRun}, Deferred: true}
-			p.effects[i].outcome = ""
+			tried.result = Result{Outcome: NotRun}
 		}
+		changes[i] = tried.change(ctx)
+		changes[i].Err, changes[i].Deferred = err, dependent
 	}
 	return changes
 }
 
-func (p *preflight) preview(ctx context.Context, op Operation) (change Change) {
-	call := &call{Client: p.Client, op: op}
-	change.confidential = p.options.ConfidentialKinds
-	err := errors.Join(call.prepare(), call.resolve())
-	if err == nil && call.op.Name != "" {
-		change.Before, err = call.get(ctx)
+// change returns the states before and after the operation.
+func (c *call) change(ctx context.Context) Change {
+	change := Change{Result: c.result, Before: c.read, confidential: c.options.ConfidentialKinds}
+	if change.Before == nil && c.objects != nil && c.op.Name != "" {
+		change.Before, _ = c.get(ctx) // if it fails, the result has the error
 	}
-	if err != nil && ClassOf(err) != NotFound {
-		return Change{Result: Result{Outcome: Failed}, Err: call.failed(ctx, err)}
-	}
-	change.Result, change.Err = p.Run(ctx, op)
 	switch change.Result.Outcome {
 	case Created, Updated, StatusUpdated:
 		change.After = change.Result.Object
 	case Replaced:
-		change.After = call.desired()
+		change.After = c.desired()
 	case Deleted, Deleting, AlreadyAbsent: // nothing is left
 	default:
 		change.After = change.Before

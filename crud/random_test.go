@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/mallard-dev/mallard/crud/internal/child"
@@ -117,20 +116,13 @@ func TestJSONPatch_RandomInput_DoesNotPanic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		built, err := c.buildJSON(t.Context(), live, metav1.Preconditions{}, patch)
-		if err != nil || built == nil || strings.Contains(encoded, `"path":""`) {
+		document, err := c.rehearse(t.Context(), live, patch)
+		if err != nil || c.checkChange(live, document) != nil || strings.Contains(encoded, `"path":""`) {
 			continue
 		}
-		if patch, err = decodeJSONPatch(encode(t, built)); err != nil {
-			t.Fatal(err)
-		}
-		document, err := patch.Apply(encode(t, live.Object))
-		after := &unstructured.Unstructured{}
-		if err == nil {
-			err = after.UnmarshalJSON(document)
-		}
-		if err != nil {
-			t.Fatalf("%s fits, but %s does not: %v", encoded, encode(t, patch), err)
+		after := &unstructured.Unstructured{Object: c.marked(live, document)}
+		if _, _, err := unstructured.NestedStringMap(after.Object, "metadata", "annotations"); err != nil {
+			continue // the API server rejects them
 		}
 		fitting++
 		if !c.wasExecuted(after) {

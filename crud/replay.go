@@ -14,8 +14,8 @@ import (
 	"slices"
 	"strings"
 
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 const (
@@ -64,7 +64,8 @@ func (o Operation) identify(task string, index int) (string, error) {
 			return "", err
 		}
 	}
-	content, err := json.Marshal([]any{task, index, o.Type, o.Ref, object, string(o.Patch), o.JQ})
+	ref := struct{ APIVersion, Kind, Namespace, Name string }(o.Ref)
+	content, err := json.Marshal([]any{task, index, o.Type, ref, object, string(o.Patch), o.JQ})
 	if err != nil {
 		return "", fmt.Errorf("encoding the operation: %w", err)
 	}
@@ -115,31 +116,9 @@ func (c *call) withID(live *unstructured.Unstructured) string {
 }
 
 func (c *call) marked(live *unstructured.Unstructured, after map[string]any) map[string]any {
-	object := (&unstructured.Unstructured{Object: after}).DeepCopy()
-	annotations := object.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[idAnnotation] = c.withID(live)
-	object.SetAnnotations(annotations)
-	return object.Object
-}
-
-// marking returns the operation of a JSON patch that writes the id, for the document after the others.
-func (c *call) marking(live *unstructured.Unstructured, document []byte) (jsonpatch.Patch, error) {
-	path, value := "/metadata/annotations/"+strings.ReplaceAll(idAnnotation, "/", "~1"), any(c.withID(live))
-	after := &unstructured.Unstructured{}
-	if err := after.UnmarshalJSON(document); err != nil {
-		return nil, fmt.Errorf("decoding the object after the JSON patch: %w", err)
-	}
-	if after.GetAnnotations() == nil {
-		path, value = "/metadata/annotations", map[string]any{idAnnotation: value}
-	}
-	encoded, err := json.Marshal([]any{map[string]any{"op": "add", "path": path, "value": value}})
-	if err != nil {
-		return nil, fmt.Errorf("encoding the id of the operation: %w", err)
-	}
-	return decodeJSONPatch(encoded)
+	object := runtime.DeepCopyJSON(after)
+	_ = unstructured.SetNestedField(object, c.withID(live), "metadata", "annotations", idAnnotation) // the API server rejects annotations that are no object
+	return object
 }
 
 // Repeatable reports whether a second execution of the operation changes nothing and succeeds. Create and JSON patches that add, remove or move

@@ -67,6 +67,16 @@ func TestWithID_ManyIDs_ForgetsTheOldestOfOtherTasks(t *testing.T) {
 	}
 }
 
+// An annotation that is no text must not cost the others.
+func TestMarked_AnnotationIsInvalid_KeepsTheOthers(t *testing.T) {
+	after := map[string]any{"metadata": map[string]any{"annotations": map[string]any{"a": "1", "b": int64(2)}}}
+	marked := (&call{op: Operation{ID: "id"}}).marked(&unstructured.Unstructured{Object: map[string]any{}}, after)
+	annotations, _, err := unstructured.NestedMap(marked, "metadata", "annotations")
+	if err != nil || annotations["a"] != "1" || annotations["b"] != int64(2) || annotations[idAnnotation] != "id" {
+		t.Errorf("got %v, %v", annotations, err)
+	}
+}
+
 // The name must be valid for every prefix that the caller chooses, and the same for the same id.
 func TestMarkNew_GenerateName_IsShortened(t *testing.T) {
 	for _, base := range []string{"a-", strings.Repeat("b", 100)} {

@@ -6,12 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package crud
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
-	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -23,30 +23,22 @@ import (
 // Each method sends one request. The API server rejects fields that the kind does not have, instead of dropping them.
 
 func (c *call) get(ctx context.Context) (*unstructured.Unstructured, error) {
-	live, err := c.request(ctx, http.MethodGet, nil, func(ctx context.Context) (*unstructured.Unstructured, error) {
+	live, err := c.request(ctx, http.MethodGet, "getting", nil, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return c.objects.Get(ctx, c.op.Name, metav1.GetOptions{})
 	})
-	if err != nil {
-		return nil, fmt.Errorf("getting the object: %w", err)
-	}
-	c.result.Object = live
-	return live, nil
+	c.read = cmp.Or(c.read, live)
+	return live, err
 }
 
 func (c *call) post(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if c.foreseen.isForFirst {
 		return object, nil
 	}
-	created, err := c.request(ctx, http.MethodPost, object.Object, func(ctx context.Context) (*unstructured.Unstructured, error) {
+	return c.request(ctx, http.MethodPost, "creating", object.Object, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return c.objects.Create(ctx, object, metav1.CreateOptions{
 			FieldManager: c.options.FieldManager, FieldValidation: metav1.FieldValidationStrict, DryRun: c.dryRun(),
 		})
 	})
-	if err != nil {
-		return nil, fmt.Errorf("creating the object: %w", err)
-	}
-	c.result.Object = created
-	return created, nil
 }
 
 func (c *call) patch(ctx context.Context, kind types.PatchType, patch []byte) (*unstructured.Unstructured, error) {
@@ -54,16 +46,11 @@ func (c *call) patch(ctx context.Context, kind types.PatchType, patch []byte) (*
 	if c.op.StatusPatch {
 		subresources = []string{"status"}
 	}
-	patched, err := c.request(ctx, http.MethodPatch, patch, func(ctx context.Context) (*unstructured.Unstructured, error) {
+	return c.request(ctx, http.MethodPatch, "patching", patch, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return c.objects.Patch(ctx, c.op.Name, kind, patch, metav1.PatchOptions{
 			FieldManager: c.options.FieldManager, FieldValidation: metav1.FieldValidationStrict, DryRun: c.dryRun(),
 		}, subresources...)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("patching the object: %w", err)
-	}
-	c.result.Object = patched
-	return patched, nil
 }
 
 // patchFields sends a merge patch that was made from live. The API server rejects it for another state and for another object of the name.
@@ -101,14 +88,11 @@ func withPreconditions(fields map[string]any, preconditions metav1.Preconditions
 
 // delete must be called with the UID of the object as a precondition.
 func (c *call) delete(ctx context.Context, policy metav1.DeletionPropagation, preconditions metav1.Preconditions) error {
-	_, err := c.request(ctx, http.MethodDelete, nil, func(ctx context.Context) (*unstructured.Unstructured, error) {
+	_, err := c.request(ctx, http.MethodDelete, "deleting", nil, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return nil, c.objects.Delete(ctx, c.op.Name, metav1.DeleteOptions{
 			PropagationPolicy: &policy, Preconditions: &preconditions, GracePeriodSeconds: c.op.GracePeriodSeconds, DryRun: c.dryRun(),
 		})
 	})
-	if err != nil {
-		err = fmt.Errorf("deleting the object: %w", err)
-	}
 	if err == nil || ClassOf(err) == Uncertain {
 		c.result.Deleted = *preconditions.UID
 	}
@@ -145,9 +129,9 @@ func (c *call) updated(before, after *unstructured.Unstructured) {
 // throttledDelay bounds the delay after a throttled request from below, as the header does that withoutRetryAfter removes.
 const throttledDelay = time.Second
 
-// retry calls attempt until it succeeds, fails with a class that does not pass and is not in again, or has been called as often as the back-off
-// permits. Each conflict shows that another writer has succeeded, so that it permits more of them than of other failures.
-func (c *call) retry(ctx context.Context, attempt func() error, again ...Class) error {
+// retry calls attempt until it succeeds, fails for good, or has been called as often as the back-off permits. Each conflict shows that another writer has
+// succeeded, so that it permits more of them than of other failures.
+func (c *call) retry(ctx context.Context, attempt func() error) error {
 	backoff := c.options.Backoff
 	for {
 		c.result.Attempts++
@@ -157,7 +141,7 @@ func (c *call) retry(ctx context.Context, attempt func() error, again ...Class) 
 		if class != Conflict && class != AlreadyExists {
 			limit = min(limit, mostFailures)
 		}
-		if err == nil || !passes && !slices.Contains(again, class) || c.result.Attempts >= limit {
+		if err == nil || !passes && !c.op.repeatsAfter(class) || c.result.Attempts >= limit {
 			return err
 		}
 		c.retrying(ctx, class)

@@ -7,6 +7,7 @@ package crud
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -22,7 +23,8 @@ import (
 
 const scope = "github.com/mallard-dev/mallard/crud"
 
-// No attribute has the name of an object, of which there may be many; spans have it. The instruments begin to record when the process sets the global provider. The errors would be about names and bounds, which are constants.
+// No attribute has the name of an object, of which there may be many; spans have it. The instruments begin to record when the process sets the global
+// provider. The errors would be about names and bounds, which are constants.
 var (
 	meter = otel.Meter(scope)
 
@@ -108,9 +110,10 @@ func (c *call) retrying(ctx context.Context, class Class) {
 	}
 }
 
-// request sends a request with an object or a patch, and makes a span of it. Each answer about the object of the operation passes it.
+// request sends a request with an object or a patch, which the error describes, and makes a span of it. Each answer about the object of the operation
+// passes it.
 func (c *call) request(
-	ctx context.Context, method string, sent any, send func(context.Context) (*unstructured.Unstructured, error),
+	ctx context.Context, method, doing string, sent any, send func(context.Context) (*unstructured.Unstructured, error),
 ) (*unstructured.Unstructured, error) {
 	ctx, span := otel.Tracer(scope).Start(ctx, method, trace.WithSpanKind(trace.SpanKindClient))
 	defer span.End()
@@ -126,10 +129,19 @@ func (c *call) request(
 		}
 	}
 	c.result.Warnings = append(c.result.Warnings, warnings...)
-	if failSpan(span, err); err == nil && object != nil && span.IsRecording() {
+	switch failSpan(span, err); {
+	case err != nil:
+		return nil, fmt.Errorf("%s the object: %w", doing, err)
+	case object != nil:
+		c.result.Object = object
 		span.SetAttributes(attribute.String("crud.resource_version", object.GetResourceVersion()))
 	}
-	return object, err
+	return object, nil
+}
+
+func endSpan(span trace.Span, err error) {
+	failSpan(span, err)
+	span.End()
 }
 
 func failSpan(span trace.Span, err error) {

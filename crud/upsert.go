@@ -10,10 +10,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,7 +27,7 @@ import (
 type settledKey struct {
 	uid             types.UID
 	resourceVersion string
-	desired         uint64
+	desired         string
 }
 
 func (c *call) settledKey(live *unstructured.Unstructured) settledKey {
@@ -40,14 +40,8 @@ func (c *call) createOrUpdate(ctx context.Context) error {
 	if err != nil {
 		return Malformed.errorf("encoding the desired state: %w", err)
 	}
-	hash := fnv.New64a()
-	_, _ = hash.Write(encoded) // never fails
-	c.hash = hash.Sum64()
-	again := []Class{Uncertain, Conflict, AlreadyExists}
-	if c.op.Preconditions.ResourceVersion != nil {
-		again = nil // an object that is modified concurrently does not fit anymore
-	}
-	return c.retry(ctx, func() error { return c.upsert(ctx, desired) }, again...)
+	c.hash = digest(encoded)
+	return c.retry(ctx, func() error { return c.upsert(ctx, desired) })
 }
 
 // upsert is one attempt. The first one does not read the object again whose state the preflight has read: the API server rejects the write if the
@@ -60,9 +54,9 @@ func (c *call) upsert(ctx context.Context, desired *unstructured.Unstructured) e
 		if class := ClassOf(err); err == nil || class != AlreadyExists && class != Terminating && !c.options.DryRun {
 			return err
 		}
-	case seen.patch != nil && c.fights.recent(c.settledKey(seen.Object), false) < fightWrites:
+	case seen.patch != nil && c.fightDelay(seen.Object) == 0:
 		after, err := c.patch(ctx, types.MergePatchType, seen.patch)
-		if err = c.stored(seen.Object, after, desired, err); ClassOf(err) != Immutable || c.op.OnImmutable != Recreate {
+		if err = c.stored(seen.Object, after, err); ClassOf(err) != Immutable || c.op.OnImmutable != Recreate {
 			return err
 		}
 	}
@@ -96,14 +90,11 @@ func (c *call) hasPreconditions() bool {
 	return c.op.Preconditions.UID != nil || c.op.Preconditions.ResourceVersion != nil
 }
 
-// settle remembers that the API server accepted the desired state, and warns about fields that it dropped.
-func (c *call) settle(live, desired *unstructured.Unstructured) {
+// settle remembers that the API server accepted the desired state.
+func (c *call) settle(live *unstructured.Unstructured) {
 	// A dry run does not make the state that the key names.
 	if !c.options.DryRun || c.result.Outcome == Unchanged && c.op.Strategy != Apply {
 		c.settled.Add(c.settledKey(live), nil)
-	}
-	if paths := missing(desired.Object, live.Object, ""); len(paths) > 0 {
-		c.result.Warnings = append(c.result.Warnings, "the API server dropped the fields "+strings.Join(paths, ", "))
 	}
 }
 
@@ -113,7 +104,7 @@ func (c *call) update(ctx context.Context, live, desired *unstructured.Unstructu
 	}
 	if c.op.Strategy == Apply {
 		after, err := c.apply(ctx, live, desired)
-		return c.stored(live, after, desired, err)
+		return c.stored(live, after, err)
 	}
 	patch := mergePatch(live.Object, withUnions(live, desired).Object, false)
 	if patch == nil {
@@ -127,11 +118,11 @@ func (c *call) update(ctx context.Context, live, desired *unstructured.Unstructu
 		return c.upsert(ctx, desired)
 	}
 	after, err := c.patchFields(ctx, live, patch)
-	return c.stored(live, after, desired, err)
+	return c.stored(live, after, err)
 }
 
 // stored decides about the answer to a write of the desired state.
-func (c *call) stored(live, after, desired *unstructured.Unstructured, err error) error {
+func (c *call) stored(live, after *unstructured.Unstructured, err error) error {
 	switch class := ClassOf(err); {
 	case (class == NotFound || class == Precondition) && !c.hasPreconditions():
 		return Conflict.of(err) // it was deleted concurrently, and the next attempt finds no object, or another of its name
@@ -139,9 +130,9 @@ func (c *call) stored(live, after, desired *unstructured.Unstructured, err error
 		return err
 	}
 	if c.updated(live, after); c.result.Outcome == Updated && !c.options.DryRun {
-		c.fights.recent(c.settledKey(live), true)
+		c.fights.Next(c.fightKey(live), time.Now())
 	}
-	c.settle(after, desired)
+	c.settle(after)
 	return nil
 }
 
@@ -149,27 +140,24 @@ func (c *call) stored(live, after, desired *unstructured.Unstructured, err error
 func withUnions(live, desired *unstructured.Unstructured) *unstructured.Unstructured {
 	united := desired.DeepCopy()
 	if wanted := desired.GetFinalizers(); wanted != nil {
-		all := live.GetFinalizers()
-		for _, finalizer := range wanted {
-			if !slices.Contains(all, finalizer) {
-				all = append(all, finalizer)
-			}
-		}
-		united.SetFinalizers(all)
+		united.SetFinalizers(union(live.GetFinalizers(), wanted, func(name string) string { return name }))
 	}
 	if wanted := desired.GetOwnerReferences(); wanted != nil {
-		all := live.GetOwnerReferences()
-		for _, owner := range wanted {
-			same := func(other metav1.OwnerReference) bool { return other.UID == owner.UID }
-			if i := slices.IndexFunc(all, same); i >= 0 {
-				all[i] = owner
-			} else {
-				all = append(all, owner)
-			}
-		}
-		united.SetOwnerReferences(all)
+		united.SetOwnerReferences(union(live.GetOwnerReferences(), wanted, func(owner metav1.OwnerReference) types.UID { return owner.UID }))
 	}
 	return united
+}
+
+// union adds items, which replace those with the same key.
+func union[T any, K comparable](items, added []T, key func(T) K) []T {
+	for _, one := range added {
+		if i := slices.IndexFunc(items, func(other T) bool { return key(other) == key(one) }); i >= 0 {
+			items[i] = one
+		} else {
+			items = append(items, one)
+		}
+	}
+	return items
 }
 
 // checkPreconditions rejects another object than that of the caller, or another state.
@@ -217,19 +205,14 @@ func (c *call) apply(ctx context.Context, live, desired *unstructured.Unstructur
 	object.SetResourceVersion(live.GetResourceVersion())
 	options := metav1.ApplyOptions{FieldManager: c.options.FieldManager, DryRun: c.dryRun()}
 	for {
-		applied, err := c.request(ctx, http.MethodPatch, object.Object, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		applied, err := c.request(ctx, http.MethodPatch, "applying", object.Object, func(ctx context.Context) (*unstructured.Unstructured, error) {
 			return c.objects.Apply(ctx, c.op.Name, object, options)
 		})
-		switch {
 		// A dry run stores no upgrade, so that the fields still belong to the client's writes without apply.
-		case c.options.DryRun && upgrade != nil && !options.Force && c.conflictsWithItself(err):
-			options.Force = true
-		case err != nil:
-			return nil, fmt.Errorf("applying the object: %w", err)
-		default:
-			c.result.Object = applied
-			return applied, nil
+		if !c.options.DryRun || upgrade == nil || options.Force || !c.conflictsWithItself(err) {
+			return applied, err
 		}
+		options.Force = true
 	}
 }
 

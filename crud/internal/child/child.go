@@ -18,8 +18,6 @@ import (
 	"runtime/debug"
 	"syscall"
 	"time"
-
-	"github.com/mallard-dev/mallard/crud/internal/self"
 )
 
 const (
@@ -89,9 +87,9 @@ var children = func() chan *process {
 }()
 
 func start() (*process, error) {
-	program, err := self.Path()
+	program, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("finding the executable of this process: %w", err)
 	}
 	cmd := exec.Command(program) //nolint:gosec,noctx // this program
 	cmd.Env = []string{variable + "=1", "GOMAXPROCS=2"}

@@ -48,8 +48,6 @@ type response struct {
 type Patched struct {
 	// Document is the one after the patch, or before the operation that failed.
 	Document json.RawMessage
-	// Executed are the indexes of the operations.
-	Executed []int
 	// Reason describes the problem of the operation with the index Failed. It is empty if all could be executed.
 	Reason string
 	Failed int
@@ -111,11 +109,7 @@ func (r request) patch() (p Patched) {
 	jsonpatch.AccumulatedCopySizeLimit = mostCopied // as the API server does
 	document, err := apply(r.Patch, r.Input)
 	if err == nil {
-		for i := range r.Patch {
-			p.Executed = append(p.Executed, i)
-		}
-		p.Document = document
-		return p
+		return Patched{Document: document}
 	}
 	p.Document = bytes.Clone(r.Input)
 	for i, operation := range r.Patch {
@@ -125,7 +119,7 @@ func (r request) patch() (p Patched) {
 		}
 		switch {
 		case err == nil:
-			p.Document, p.Executed = next, append(p.Executed, i)
+			p.Document = next
 		case operation.Kind() != "remove" || !r.SkipMissing:
 			p.Failed, p.Reason = i, err.Error()
 			return p
