@@ -9,9 +9,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"strconv"
+
+	"github.com/spf13/pflag"
 
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/operations"
@@ -19,64 +20,48 @@ import (
 
 type applyFlags struct {
 	cluster
-	results string
-	task    string
-	json    bool
-	diff    bool
-	set     []func(*operations.File) // options of a file that flags override
+	task, output, onFailure, preflight string
+
+	flags  *pflag.FlagSet
+	dryRun bool
 }
 
-func (a *applyFlags) register(flags *flag.FlagSet) {
-	a.cluster.register(flags)
-	flags.StringVar(&a.task, "task", "", "`name` of the task, the same each time that the command is repeated after a failure: no operation is executed twice")
-	flags.StringVar(&a.results, "results", "", "write the results to this `path` as JSON")
-	choose(flags, "output", "print the results as `text or json`", func(choice string) { a.json = choice == "json" }, "text", "json")
-	flags.BoolFunc("dry-run", "change nothing (default as the file says)", func(value string) error {
-		dryRun, err := strconv.ParseBool(value)
-		a.set = append(a.set, func(f *operations.File) { f.DryRun = dryRun })
-		return err //nolint:wrapcheck // package flag does
-	})
-	choose(flags, "on-failure", "`stop or continue` after an operation that failed (default as the file says, or stop)", func(choice string) {
-		a.set = append(a.set, func(f *operations.File) { f.Continue = choice == "continue" })
-	}, "stop", "continue")
-	choose(flags, "preflight", "check on the cluster before the first operation that none has to fail: `full or off` (default as the file says, or full)",
-		func(choice string) {
-			a.set = append(a.set, func(f *operations.File) { f.SkipPreflight = choice == "off" })
-		}, "full", "off")
+func (a *applyFlags) register() {
+	a.cluster.register(a.flags)
+	a.flags.StringVar(&a.task, "task", "", "`name` of the task, the same for each repetition after a failure: no operation is executed twice")
+	a.flags.BoolVar(&a.dryRun, "dry-run", false, "change nothing (default as the file says)")
+	choose := func(chosen *string, name, usage, one, other string) {
+		a.flags.Func(name, usage, func(value string) error {
+			if *chosen = value; value != one && value != other {
+				return fmt.Errorf("use %s or %s", one, other)
+			}
+			return nil
+		})
+	}
+	choose(&a.output, "output", "print the results as `text or json`", "text", "json")
+	choose(&a.onFailure, "on-failure", "`stop or continue` after an operation that failed (default as the file says, or stop)", "stop", "continue")
+	choose(&a.preflight, "preflight", "check first that no operation has to fail: `full or off` (default as the file says, or full)", "full", "off")
 }
 
-func choose(flags *flag.FlagSet, name, usage string, set func(string), one, other string) {
-	flags.Func(name, usage, func(value string) error {
-		if value != one && value != other {
-			return fmt.Errorf("use %s or %s", one, other)
-		}
-		set(value)
-		return nil
-	})
+// override replaces the options of a file by those of flags.
+func (a *applyFlags) override(file *operations.File) {
+	if a.flags.Changed("dry-run") {
+		file.DryRun = a.dryRun
+	}
+	if a.onFailure != "" {
+		file.Continue = a.onFailure == "continue"
+	}
+	if a.preflight != "" {
+		file.SkipPreflight = a.preflight == "off"
+	}
 }
 
-const applyUsage = `crud apply [flags] FILE...
-
-Executes the operations of the files in order. After a file that failed, the next ones are not executed. An interrupt lets the request that
-was sent complete.
-`
-
-const previewUsage = `crud preview [flags] FILE...
-
-Shows what apply would change as a diff of each object, without values of Secrets. Operations that depend on earlier ones of their file are
-deferred, since they cannot be tried before those are executed.
-`
-
-func (p *program) apply(ctx context.Context, usage string, preview bool, args []string) (operations.State, error) {
-	options := applyFlags{diff: preview}
-	flags := newFlags()
-	options.register(flags)
-	names, err := p.parse(flags, usage, args)
+func (p *program) apply(ctx context.Context, preview bool, args []string) (operations.State, error) {
+	options := applyFlags{flags: newFlags()}
+	options.register()
+	names, err := p.parse(options.flags, args)
 	if err != nil {
 		return "", err
-	}
-	if options.results != "" && len(names) > 1 {
-		return "", usageError{errors.New("--results takes the results of a single FILE")}
 	}
 	files, err := p.read(names)
 	if err != nil {
@@ -88,9 +73,7 @@ func (p *program) apply(ctx context.Context, usage string, preview bool, args []
 	}
 	worst := operations.Done
 	for i, file := range files {
-		for _, set := range options.set {
-			set(&file.File)
-		}
+		options.override(&file.File)
 		file.DryRun = file.DryRun || preview
 		if file.Task = options.task; file.Task != "" && i > 0 {
 			file.Task += " " + strconv.Itoa(i)
@@ -99,7 +82,7 @@ func (p *program) apply(ctx context.Context, usage string, preview bool, args []
 		if worst == operations.Done || state == operations.Failed {
 			worst = state
 		}
-		if err != nil || worst != operations.Done && !preview {
+		if err != nil || worst != operations.Done && !file.DryRun {
 			return worst, err
 		}
 	}
@@ -107,16 +90,15 @@ func (p *program) apply(ctx context.Context, usage string, preview bool, args []
 }
 
 func (p *program) applyFile(ctx context.Context, client *crud.Client, file namedFile, options applyFlags) (operations.State, error) {
-	lines := &lines{program: p, file: file, quiet: options.json}
+	isJSON := options.output == "json"
+	lines := &lines{program: p, file: file, quiet: isJSON}
 	var (
 		results []crud.Result
 		err     error
 	)
 	if file.DryRun {
-		changes := client.Preview(ctx, file.Operations)
-		if results, err = resultsOf(changes); options.diff && !options.json {
-			lines.changes = changes
-		}
+		lines.changes = client.Preview(ctx, file.Operations)
+		results, err = resultsOf(lines.changes)
 	} else {
 		plan := file.Plan
 		plan.Checked, plan.Done = lines.checked, lines.done
@@ -130,18 +112,13 @@ func (p *program) applyFile(ctx context.Context, client *crud.Client, file named
 	}
 	report := file.Report(results, err)
 	if err := lines.end(report); err != nil {
-		return "", err
+		return operations.Failed, err
 	}
-	if options.json {
+	if isJSON {
 		encoder := json.NewEncoder(p.out)
 		encoder.SetIndent("", "  ")
 		if err := encoder.Encode(report); err != nil {
-			return "", fmt.Errorf("printing the results: %w", err)
-		}
-	}
-	if options.results != "" {
-		if err := report.WriteFile(options.results); err != nil {
-			return "", fmt.Errorf("--results: %w", err)
+			return operations.Failed, fmt.Errorf("printing the results: %w", err)
 		}
 	}
 	return report.State, nil

@@ -107,8 +107,7 @@ func (l *lines) print(number int, report operations.OperationReport) {
 	if l.file.DryRun && report.Outcome == crud.NotRun {
 		outcome = "deferred, since it depends on an operation before"
 	}
-	object := crud.Ref{Kind: report.Kind, Namespace: report.Namespace, Name: report.Name}
-	line := fmt.Sprintf("operation %d: %s %s: %s", number, report.Type, object, outcome)
+	line := fmt.Sprintf("operation %d: %s %s: %s", number, report.Type, report.Ref, outcome)
 	if report.Outcome == crud.Deleting && len(report.Finalizers) > 0 {
 		line += ", it waits for the finalizers " + strings.Join(report.Finalizers, ", ")
 	}
@@ -122,7 +121,7 @@ func (l *lines) end(report operations.Report) error {
 		if i >= l.ended {
 			l.print(i+1, of)
 		}
-		if i < len(l.changes) {
+		if i < len(l.changes) && !l.quiet {
 			diff, err := l.changes[i].Diff()
 			if err != nil {
 				return fmt.Errorf("operation %d: %w", i+1, err)

@@ -9,7 +9,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,31 +17,31 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/mallard-dev/mallard/confidential"
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/operations"
 )
 
 const help = `crud executes operation files: it creates, patches and deletes objects of any kind.
 
-  crud apply FILE...    executes the operations, after a check that nothing has to fail
-  crud preview FILE...  shows what apply would change, and changes nothing
-  crud lint FILE...     checks files without a cluster
-  crud schema           prints the JSON Schema of operation files, for editors
+  crud apply [flags] FILE...    executes the operations, after a check that nothing has to fail; after a file that failed, the next ones are not executed
+  crud preview [flags] FILE...  shows what apply would change, without values of Secrets, and changes nothing
+  crud lint FILE...             checks files without a cluster
+  crud schema                   prints the JSON Schema of operation files, for editors
 
 A FILE is YAML or JSON, and - is standard input. Flags of a command: crud COMMAND --help
 
 Examples:
   crud preview operations.yaml
-  crud apply --context staging --results results.json operations.yaml
+  crud apply --context staging --output json operations.yaml
   echo '{"operationType": "JQPatch", "kind": "Deployment", "name": "nginx", "spec": ".spec.replicas = 3"}' | crud apply --namespace default -
 
 Exit codes:
-  0    everything is done (preview: nothing would fail; lint: nothing is found)
-  1    an operation failed (preview: would fail; lint: found something)
+  0    everything is done (preview: nothing would fail; lint: there is no mistake)
+  1    an operation failed (preview: would fail)
   2    a flag or a file is invalid; nothing was executed
   3    try again later: an object was modified concurrently or is being deleted, or the API server is not available
   130  interrupted: the operations after the present one were not executed
@@ -83,51 +82,57 @@ func main() {
 	os.Exit(code)
 }
 
-type usageError struct{ error }
-
 func (p *program) run(ctx context.Context, args []string) int {
 	state, err := p.command(ctx, args)
-	_, usage := errors.AsType[usageError](err)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return exitDone
-	case err != nil:
+	isHelp := errors.Is(err, pflag.ErrHelp)
+	if err != nil && !isHelp {
 		fmt.Fprintln(p.errs, "crud:", strings.ReplaceAll(err.Error(), "\n", "\ncrud: "))
 	}
 	switch {
-	case usage:
-		return exitUsage
-	case err != nil || state == operations.Failed:
+	case state == operations.Failed:
 		return exitFailed
+	case err != nil && !isHelp:
+		return exitUsage
 	case state == operations.Again:
 		return exitAgain
 	}
 	return exitDone
 }
 
+// command executes a command. Unless the state is Failed, an error is about its flags and files.
 func (p *program) command(ctx context.Context, args []string) (operations.State, error) {
 	if len(args) == 0 {
-		return "", usageError{errors.New("a command is missing: use apply, preview, lint or schema (see crud --help)")}
+		return "", errors.New("a command is missing: use apply, preview, lint or schema (see crud --help)")
 	}
 	switch name, args := args[0], args[1:]; name {
-	case "apply":
-		return p.apply(ctx, applyUsage, false, args)
-	case "preview":
-		return p.apply(ctx, previewUsage, true, args)
+	case "apply", "preview":
+		return p.apply(ctx, name == "preview", args)
 	case "lint":
-		return p.lint(args)
+		names, err := p.parse(newFlags(), args)
+		if err == nil {
+			_, err = p.read(names)
+		}
+		return operations.Done, err
 	case "schema":
 		if len(args) > 0 {
-			return "", usageError{fmt.Errorf("schema takes no argument: leave out %q", args[0])}
+			return "", fmt.Errorf("schema takes no argument: leave out %q", args[0])
 		}
-		_, err := p.out.Write(operations.Schema)
-		return operations.Done, err //nolint:wrapcheck // it names the file
-	case "help", "-h", "-help", "--help":
+		fmt.Fprint(p.out, string(operations.Schema))
+	case "help", "-h", "--help":
 		fmt.Fprint(p.out, help)
-		return operations.Done, nil
 	default:
-		return "", usageError{fmt.Errorf("command %q does not exist: use apply, preview, lint or schema (see crud --help)", name)}
+		return "", fmt.Errorf("command %q does not exist: use apply, preview, lint or schema (see crud --help)", name)
 	}
+	return operations.Done, nil
+}
+
+func newFlags() *pflag.FlagSet { return pflag.NewFlagSet("crud", pflag.ContinueOnError) }
+
+// parse returns the arguments other than flags. With --help it prints the help and the flags.
+func (p *program) parse(flags *pflag.FlagSet, args []string) ([]string, error) {
+	flags.Usage = func() { fmt.Fprintf(p.out, "%s\nFlags:\n%s", help, flags.FlagUsages()) }
+	err := flags.Parse(args)
+	return flags.Args(), err
 }
 
 type namedFile struct {
@@ -135,31 +140,10 @@ type namedFile struct {
 	name string
 }
 
-// parse parses flags, which may be before, between and after other arguments, and returns the latter. With --help it prints usage and the flags.
-func (p *program) parse(flags *flag.FlagSet, usage string, args []string) (others []string, err error) {
-	flags.SetOutput(io.Discard)
-	for {
-		switch err := flags.Parse(args); {
-		case errors.Is(err, flag.ErrHelp):
-			flags.SetOutput(p.out)
-			fmt.Fprintln(p.out, usage)
-			flags.PrintDefaults()
-			return nil, flag.ErrHelp
-		case err != nil:
-			return nil, usageError{err}
-		case flags.NArg() == 0:
-			return others, nil
-		}
-		others, args = append(others, flags.Arg(0)), flags.Args()[1:]
-	}
-}
-
-func newFlags() *flag.FlagSet { return flag.NewFlagSet("crud", flag.ContinueOnError) }
-
 // read reads operation files. If one is invalid, none is executed.
 func (p *program) read(names []string) ([]namedFile, error) {
 	if len(names) == 0 {
-		return nil, usageError{errors.New("a FILE is missing: name an operation file, or - for standard input")}
+		return nil, errors.New("a FILE is missing: name an operation file, or - for standard input")
 	}
 	var (
 		files []namedFile
@@ -180,10 +164,7 @@ func (p *program) read(names []string) ([]namedFile, error) {
 		}
 		files = append(files, namedFile{file, name})
 	}
-	if len(errs) > 0 {
-		return nil, usageError{errors.Join(errs...)}
-	}
-	return files, nil
+	return files, errors.Join(errs...)
 }
 
 func (p *program) content(name string) ([]byte, error) {
@@ -197,69 +178,34 @@ func (p *program) content(name string) ([]byte, error) {
 	return content, nil
 }
 
-const lintUsage = `crud lint [flags] FILE...
-
-Reports mistakes, and operations that do not fit others of their file.
-`
-
-func (p *program) lint(args []string) (operations.State, error) {
-	names, err := p.parse(newFlags(), lintUsage, args)
-	if err != nil {
-		return "", err
-	}
-	files, err := p.read(names)
-	if err != nil {
-		return "", err
-	}
-	state := operations.Done
-	for _, file := range files {
-		for _, fault := range file.Lint() {
-			state = operations.Failed
-			fmt.Fprintf(p.out, "%s:%s\n", file.name, fault)
-		}
-	}
-	return state, nil
-}
-
 // cluster are the flags that choose the cluster, with the names that kubectl has for them.
 type cluster struct {
-	kubeconfig, context, namespace, fieldManager string
-
-	confidential confidential.Kinds
+	rules     *clientcmd.ClientConfigLoadingRules
+	overrides clientcmd.ConfigOverrides
+	options   crud.Options
 }
 
-func (c *cluster) register(flags *flag.FlagSet) {
-	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "`path` of the kubeconfig (default $KUBECONFIG, or ~/.kube/config)")
-	flags.StringVar(&c.context, "context", "", "`name` of the kubeconfig's context (default the current one)")
-	for _, name := range []string{"namespace", "n"} {
-		flags.StringVar(&c.namespace, name, "", "`namespace` of operations without one (default that of the context)")
-	}
+func (c *cluster) register(flags *pflag.FlagSet) {
+	c.rules = clientcmd.NewDefaultClientConfigLoadingRules()
+	flags.StringVar(&c.rules.ExplicitPath, "kubeconfig", "", "`path` of the kubeconfig (default $KUBECONFIG, or ~/.kube/config)")
+	clientcmd.BindOverrideFlags(&c.overrides, flags, clientcmd.RecommendedConfigOverrideFlags(""))
 	flags.Func("confidential-kinds", "`kinds` whose values are not printed, as those of Secret, such as Vault.example.com,Token.example.com",
-		c.confidential.Decode)
-	flags.StringVar(&c.fieldManager, "field-manager", "crud", "`name` under which the API server records the fields that are written")
+		c.options.ConfidentialKinds.Decode)
+	flags.StringVar(&c.options.FieldManager, "field-manager", "crud", "`name` under which the API server records the fields that are written")
 }
 
 func (c *cluster) client() (*crud.Client, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = c.kubeconfig
-	overrides := &clientcmd.ConfigOverrides{CurrentContext: c.context}
-	overrides.Context.Namespace = c.namespace
-	kubeconfig := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
+	kubeconfig := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.rules, &c.overrides)
 	config, err := kubeconfig.ClientConfig()
-	if err != nil {
-		return nil, usageError{fmt.Errorf("reading the kubeconfig, which --kubeconfig or $KUBECONFIG names: %w", err)}
+	if err == nil {
+		c.options.Namespace, _, err = kubeconfig.Namespace()
 	}
-	namespace, _, err := kubeconfig.Namespace()
 	if err != nil {
-		return nil, usageError{fmt.Errorf("reading the namespace of the kubeconfig: %w", err)}
+		return nil, fmt.Errorf("reading the kubeconfig, which --kubeconfig or $KUBECONFIG names: %w", err)
 	}
 	config.QPS = -1 // the API server's priority and fairness decide
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return completing{next} })
-	client, err := crud.New(config, crud.Options{FieldManager: c.fieldManager, Namespace: namespace, ConfidentialKinds: c.confidential})
-	if err != nil {
-		return nil, usageError{err}
-	}
-	return client, nil
+	return crud.New(config, c.options)
 }
 
 // completing waits for the answer to a request that was sent when the program is interrupted, so that it is known whether it was executed.

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/mallard-dev/mallard/crud"
 )
@@ -53,11 +54,9 @@ func decodeHeader(document value, file *File, found *faults) bool {
 	if _, isHeader := options[headerFields[0].name]; !isHeader {
 		return false
 	}
-	header := *found
-	header.operation = 0
-	d := &decoder{faults: &header, file: file}
-	d.decodeFields(options, headerFields)
-	found.found = header.found
+	found.operation = 0
+	(&decoder{faults: found, file: file}).decodeFields(options, headerFields)
+	found.operation = 1
 	return true
 }
 
@@ -103,6 +102,10 @@ func (d *decoder) build(at position) {
 	d.expand()
 	for _, op := range d.all {
 		if err := op.Validate(); err != nil {
+			name, _, _ := strings.Cut(err.Error(), " ")
+			if of, ok := d.set[name]; ok {
+				at = of.position
+			}
 			d.addf(at, "%s", err)
 		}
 	}
@@ -128,19 +131,16 @@ func (d *decoder) expand() {
 }
 
 func (d *decoder) items(list *unstructured.Unstructured) (objects []*unstructured.Unstructured) {
-	items, _ := list.Object["items"].([]any) // checked
-	for i, item := range items {
-		fields, isObject := item.(map[string]any)
-		if !isObject {
-			d.addf(d.spec.position, "items[%d] must be an object", i)
-			continue
-		}
-		object := &unstructured.Unstructured{Object: fields}
+	err := list.EachListItem(func(item runtime.Object) error {
+		object, _ := item.(*unstructured.Unstructured) // as all items are
 		if kind := strings.TrimSuffix(list.GetKind(), "List"); kind != "" && object.GetKind() == "" {
-			object.SetAPIVersion(list.GetAPIVersion())
-			object.SetKind(kind)
+			object.SetGroupVersionKind(list.GroupVersionKind().GroupVersion().WithKind(kind))
 		}
 		objects = append(objects, object)
+		return nil
+	})
+	if err != nil {
+		d.addf(d.spec.position, "an item of the list must be an object")
 	}
 	return objects
 }
@@ -164,70 +164,54 @@ func (d *decoder) adopt(content *unstructured.Unstructured) bool {
 	return true
 }
 
-func (d *decoder) buildSpec() bool {
-	spec := d.spec.value
-	text, isText := spec.content.(string)
-	if d.op.Type == crud.TypeJQPatch {
-		if d.op.JQ = text; !isText {
-			d.addf(spec.position, "%s must be a string, not %s", d.spec.name, spec.describe())
-		}
-		return isText
-	}
-	if isText {
-		inner, err := parseText(text, d.room)
-		if err != nil {
-			d.addf(spec.position, "the text of %s: %s", d.spec.name, err)
+func (d *decoder) buildSpec() (ok bool) {
+	spec := *d.spec
+	text, isText := spec.value.content.(string)
+	switch {
+	case d.op.Type == crud.TypeJQPatch:
+		d.op.JQ, ok = scalar[string](d, spec, "a string")
+		return ok
+	case isText:
+		var err error
+		if spec.value.content, err = parseText(text, d.room); err != nil {
+			d.addf(spec.value.position, "the text of %s: %s", spec.name, err)
 			return false
 		}
-		inner.position = spec.position
-		spec = inner
 	}
-	switch d.op.Type {
-	case crud.TypeMergePatch, crud.TypeJSONPatch:
-		encoded, err := json.Marshal(spec.content)
-		if d.op.Patch = encoded; err != nil {
-			d.addf(spec.position, "%s: %s", d.spec.name, err)
-		}
-		return err == nil
-	default:
-		fields, isObject := spec.content.(map[string]any)
-		d.op.Object = &unstructured.Unstructured{Object: fields}
-		if !isObject {
-			d.addf(spec.position, "%s must be an object, not %s", d.spec.name, spec.describe())
-		}
-		return isObject
+	if d.op.Type == crud.TypeMergePatch || d.op.Type == crud.TypeJSONPatch {
+		d.op.Patch, _ = json.Marshal(spec.value.content) //nolint:errchkjson // it was decoded from JSON
+		return true
 	}
+	object, ok := scalar[map[string]any](d, spec, "an object")
+	d.op.Object = &unstructured.Unstructured{Object: object}
+	return ok
 }
 
 // parseText returns the value of JSON or YAML in a string, as shell-operator's hooks write objects and patches, too. YAML may begin as JSON
-// does: {a: b}. The positions in the value are relative to the string.
-func parseText(text string, of *room) (value, error) {
-	content := []byte(text)
-	found, err := only(reader(content, of))
+// does: {a: b}. The positions in an error are relative to the string.
+func parseText(text string, of *room) (any, error) {
+	found, err := newReader([]byte(text), of, false).only()
 	if err != nil {
-		if other, err := only(newYAMLReader(content, of).read); err == nil {
+		if other, err := newReader([]byte(text), of, true).only(); err == nil {
 			return other, nil
 		}
 	}
 	return found, err
 }
 
-// only returns the only document of a reader, or null without one.
-func only(read func(outer int) (value, error)) (value, error) {
-	found, err := read(0)
-	if errors.Is(err, io.EOF) {
-		return value{}, nil
-	}
+// only returns the only document, or null without one.
+func (r *reader) only() (any, error) {
+	found, err := r.read(0)
 	if err == nil {
-		_, err = read(0)
+		_, err = r.read(0)
 	}
 	switch bad, ok := errors.AsType[*positioned](err); {
 	case errors.Is(err, io.EOF):
-		return found, nil
-	case err == nil:
-		return found, errors.New("it has more than one document: several documents are several operations")
+		return found.content, nil
 	case ok:
-		return found, fmt.Errorf("%d:%d: %w", bad.line, bad.column, bad)
+		return nil, fmt.Errorf("%d:%d: %w", bad.line, bad.column, bad)
+	case err == nil:
+		err = errors.New("it has more than one document: several documents are several operations")
 	}
-	return found, err
+	return nil, err
 }

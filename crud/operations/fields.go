@@ -41,14 +41,14 @@ var operationFields = []fieldType{
 	{"ignoreMissingPaths", boolean(func(d *decoder) *bool { return &d.op.IgnoreMissingPaths }), nil},
 	{"ignoreUnknownKind", boolean(func(d *decoder) *bool { return &d.op.IgnoreUnknownKind }), nil},
 	{hookErrorField, boolean(func(d *decoder) *bool { return &d.onHookError }), []string{"ignoreHookError"}},
-	{"strategy", choice(func(d *decoder) *crud.Strategy { return &d.op.Strategy }, crud.Merge, crud.Apply), nil},
-	{
-		"onTerminating",
-		choice(func(d *decoder) *crud.OnTerminating { return &d.op.OnTerminating }, crud.Requeue, crud.WaitUntilGone, crud.PatchTerminating), nil,
-	},
-	{"onImmutable", choice(func(d *decoder) *crud.OnImmutable { return &d.op.OnImmutable }, crud.FailImmutable, crud.Recreate), nil},
+	{"strategy", text(func(d *decoder) *crud.Strategy { return &d.op.Strategy }), nil},
+	{"onTerminating", text(func(d *decoder) *crud.OnTerminating { return &d.op.OnTerminating }), nil},
+	{"onImmutable", text(func(d *decoder) *crud.OnImmutable { return &d.op.OnImmutable }), nil},
 	{"ownedBy", text(func(d *decoder) *types.UID { return &d.op.OwnedBy }), nil},
-	{"gracePeriodSeconds", func(d *decoder, f field) { d.op.GracePeriodSeconds = new(scalar[int64](d, f, "an integer")) }, nil},
+	{"gracePeriodSeconds", func(d *decoder, f field) {
+		seconds, _ := scalar[int64](d, f, "an integer")
+		d.op.GracePeriodSeconds = &seconds
+	}, nil},
 	{"wait", (*decoder).wait, nil},
 }
 
@@ -74,15 +74,7 @@ func text[T ~string](target func(*decoder) *T) func(*decoder, field) {
 }
 
 func boolean(target func(*decoder) *bool) func(*decoder, field) {
-	return func(d *decoder, f field) { *target(d) = scalar[bool](d, f, "true or false") }
-}
-
-func choice[T ~string](target func(*decoder) *T, values ...T) func(*decoder, field) {
-	names := make([]string, len(values))
-	for i, value := range values {
-		names[i] = string(value)
-	}
-	return func(d *decoder, f field) { *target(d) = T(d.choice(f, names...)) }
+	return func(d *decoder, f field) { *target(d), _ = scalar[bool](d, f, "true or false") }
 }
 
 // decodeFields decodes the fields of an object, and returns them by the names that are no aliases.
@@ -105,35 +97,38 @@ func (d *decoder) decodeFields(of fields, fieldTypes []fieldType) map[string]fie
 }
 
 func (d *decoder) object(f field, fieldTypes []fieldType) {
-	d.decodeFields(scalar[fields](d, f, "an object"), fieldTypes)
+	of, _ := scalar[fields](d, f, "an object")
+	d.decodeFields(of, fieldTypes)
 }
 
 // scalar decodes a value of a type.
-func scalar[T any](d *decoder, f field, what string) T {
+func scalar[T any](d *decoder, f field, what string) (T, bool) {
 	content, ok := f.value.content.(T)
 	if !ok {
 		d.addf(f.value.position, "%s must be %s, not %s", f.name, what, f.value.describe())
 	}
-	return content
+	return content, ok
 }
 
-func (d *decoder) text(f field) string { return scalar[string](d, f, "a string") }
+func (d *decoder) text(f field) string {
+	text, _ := scalar[string](d, f, "a string")
+	return text
+}
 
 func (d *decoder) choice(f field, values ...string) string {
 	if f.value.content == false && slices.Contains(values, "off") {
 		return "off" // which is a boolean in YAML
 	}
-	text := d.text(f)
-	if _, isText := f.value.content.(string); isText && !slices.Contains(values, text) {
+	text, isText := scalar[string](d, f, "a string")
+	if isText && !slices.Contains(values, text) {
 		d.addf(f.value.position, "%s must be %s, not %q", f.name, strings.TrimPrefix(strings.Join(values, " or "), " or "), text)
 	}
 	return text
 }
 
 func (d *decoder) operationType(f field) {
-	text := d.text(f)
-	d.op.Type = typeNames[text]
-	if _, isText := f.value.content.(string); isText && d.op.Type == "" {
+	text, isText := scalar[string](d, f, "a string")
+	if d.op.Type = typeNames[text]; isText && d.op.Type == "" {
 		d.addf(f.value.position, "operation %q does not exist: %s", text, closest.Advice(text, allTypeNames()))
 	}
 }

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package operations
 
 import (
-	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -38,8 +37,6 @@ type File struct {
 	DryRun bool
 	// OnHookError are those of the operations that are executed although the hook that wrote the file failed.
 	OnHookError []crud.Operation
-
-	positions []position // of the operations
 }
 
 // Parse returns the content of a file. The error is an *Error, and there are no operations then. An empty file has no operations.
@@ -58,12 +55,14 @@ func parse(content []byte, found *faults) (file File) {
 		return file
 	}
 	if i := firstInvalid(content); i >= 0 {
-		found.addf(newJSONReader(content, found.room).at(i), "the file is not UTF-8 text: byte 0x%02x", content[i])
+		r := newReader(content, found.room, true)
+		r.pass(i)
+		found.addf(r.begin, "the file is not UTF-8 text: byte 0x%02x", content[i])
 		return file
 	}
 	first := true
-	for read := reader(content, found.room); ; {
-		document, err := read(outerLevels)
+	for r := newReader(content, found.room, false); ; {
+		document, err := r.read(outerLevels)
 		if bad, ok := errors.AsType[*positioned](err); ok {
 			found.addf(bad.position, "%s", bad.message)
 		} else if err != nil && !errors.Is(err, io.EOF) {
@@ -79,8 +78,7 @@ func parse(content []byte, found *faults) (file File) {
 		d := &decoder{faults: found}
 		d.decode(document)
 		for _, op := range d.all {
-			file.Operations, file.positions = append(file.Operations, op), append(file.positions, document.position)
-			if d.onHookError {
+			if file.Operations = append(file.Operations, op); d.onHookError {
 				file.OnHookError = append(file.OnHookError, op)
 			}
 		}
@@ -107,16 +105,7 @@ func firstInvalid(content []byte) int {
 	return -1
 }
 
-// reader returns a function that returns the next document in the format of the content, and io.EOF after the last one.
-func reader(content []byte, of *room) func(outer int) (value, error) {
-	trimmed := bytes.TrimLeft(content, " \t\r\n")
-	if len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') {
-		return newJSONReader(content, of).read
-	}
-	return newYAMLReader(content, of).read
-}
-
-// position is the line and column of a value, counted from 1. Columns are in bytes.
+// position is the line and column of a value, counted from 1.
 type position struct{ line, column int }
 
 // value is a value of a JSON or YAML document. Its content is as unstructured objects hold it, except that the objects of the outer levels, of which
@@ -150,9 +139,9 @@ func below(outer int, name string) int {
 const (
 	// mostLevels bounds the nesting of values, as encoding/json does. Without a bound, an alias of YAML within itself has no end.
 	mostLevels = 10_000
-	// mostValues bounds the memory of a file, of which a value needs about 40 bytes. An object counts as objectValues of them, and the name of a
-	// field as fieldValues.
-	mostValues, objectValues, fieldValues = 2_000_000, 8, 2
+	tooDeep    = "values are nested more than 10000 levels deep"
+	// mostValues bounds the memory of a file. An object or a document counts as objectValues of them.
+	mostValues, objectValues = 1_000_000, 8
 )
 
 // room counts what the values of a file need.
@@ -164,7 +153,7 @@ func (r *room) take(at position, values int, text string) error {
 	r.bytes += len(text)
 	switch {
 	case r.levels > mostLevels:
-		return &positioned{at, fmt.Sprintf("values are nested more than %d levels deep", mostLevels)}
+		return &positioned{at, tooDeep}
 	case r.values > mostValues:
 		return &positioned{at, fmt.Sprintf("the file has more than %d values, of which an object counts as %d: split it", mostValues, objectValues)}
 	case r.bytes > MostBytes:

@@ -111,7 +111,7 @@ func TestParse_TextsInFields_AreDocuments(t *testing.T) {
 		}
 	}
 	for want, file := range map[string]string{
-		"5:13 (operation 1): the text of mergePatch: 1:2: the document ends": "operation: MergePatch\nkind: Pod\nnamespace: d\nname: a\nmergePatch: '{\"a}'",
+		"5:13 (operation 1): the text of mergePatch: 1:1: the document ends": "operation: MergePatch\nkind: Pod\nnamespace: d\nname: a\nmergePatch: '{\"a}'",
 		"5:9 (operation 1): the text of object: it has more than one":        "operation: Create\nkind: Pod\nnamespace: d\nname: a\nobject: \"a: 1\\n---\\nb: 1\"",
 		"5:9 (operation 1): object must be an object, not a list":            "operation: Create\nkind: Pod\nnamespace: d\nname: a\nobject: '[]'",
 	} {
@@ -132,7 +132,7 @@ func TestT34_Parse_Mistakes_HaveLineColumnAndNumber(t *testing.T) {
 	const good = `{"operationType":"JQPatch","kind":"Pod","namespace":"d","name":"a","spec":"."}` + "\n"
 	for want, file := range map[string]string{
 		"3:1 (operation 3): an operation must be an object, not a string": good + good + `"x"`,
-		"2:35 (operation 2): the document ends":                           good + `{"operationType":"JQPatch","kind":"Pod`,
+		"2:1 (operation 2): the document ends":                            good + `{"operationType":"JQPatch","kind":"Pod`,
 		"2:1 (operation 2): operationType is missing":                     good + `{"kind":"Pod"}`,
 		"1:43 (operation 1): kind is set already at 1:29":                 `{"operationType":"JQPatch", "kind":"Pod", "kind":"Pod","namespace":"d","name":"a","spec":"."}`,
 		"4:3 (operation 1): a is set already at 3:3":                      "operationType: MergePatch\nspec:\n  a: 1\n  a: 2",
@@ -155,6 +155,8 @@ spec: .`,
 		`1:1 (operation 1): parsing the jq program: unexpected token "("`:                 "operationType: JQPatch\nkind: Pod\nname: a\nspec: .foo(",
 		"1:1 (operation 1): operation 0 of the JSON patch: op \"set\" does not exist":     "operationType: JSONPatch\nkind: Pod\nname: a\nspec: [{op: set, path: /a}]",
 		"5:7 (operation 1): wait must be a duration with its unit such as 30s":            "operationType: EnsureDeleted\nkind: Pod\nnamespace: d\nname: a\nwait: 30",
+		"3:1 (operation 1): onImmutable \"x\" does not exist: use fail or recreate":       "operationType: CreateOrUpdate\nspec: {apiVersion: v1, kind: Pod, metadata: {name: a}}\nonImmutable: x",
+		"4:1 (operation 1): wait does not belong to MergePatch":                           "operationType: MergePatch\nkind: Pod\nname: a\nwait: 1s\nspec: {}",
 		"3:14 (operation 1): subresource must be status or /status, not \"scale\"":        "operationType: EnsureDeleted\nkind: Pod\nsubresource: scale",
 		"1:40 (header): onFailure must be stop or continue, not \"go\"":                   `{"file": {"dryRun": true, "onFailure": "go"}}`,
 		"1:11 (header): field parallel does not exist: use onFailure, dryRun, preflight":  `{"file": {"parallel": 4}}`,
@@ -169,6 +171,7 @@ ignoreHookError: true`,
 		"1:2 (operation 1): the file is not UTF-8 text: byte 0x00": "a\x00",
 		// What may be a value of a Secret is not shown.
 		"1:35 (operation 1): the integer has more than 64 bits":                            `{"operationType":"MergePatch","x":99999999999999999999}`,
+		"1:1 (operation 1): the name of a field has more than 1000 bytes":                  `{"` + strings.Repeat("k", 2000) + `":0}`,
 		"1:35 (operation 1): the number is too large":                                      `{"operationType":"MergePatch","x":1e999}`,
 		"1:1 (operation 1): a value of the document has no form in JSON: quote it":         "operationType: MergePatch\nx: .inf",
 		"1:1 (operation 1): a value of the document has no form in JSON: quote it ":        "operationType: MergePatch\nx: !!int hunter2",
@@ -267,13 +270,39 @@ func TestParse_RandomJSON_IsExact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read, err := newJSONReader(want, &room{}).read(0)
+		read, err := newReader(want, &room{}, false).read(0)
 		if err != nil {
 			t.Fatalf("%s: %v", want, err)
 		}
 		got, err := json.Marshal(read.content)
 		if err != nil || string(got) != string(want) {
 			t.Fatalf("%v: %s", err, cmp.Diff(string(want), string(got)))
+		}
+	}
+}
+
+// JSON is read as YAML for its positions, which has other escapes, characters and limits.
+func TestParse_JSONThatIsNoYAML_IsRead(t *testing.T) {
+	for name, spec := range map[string]string{
+		"surrogates": `{"\ud83d\ude00":"\ud83d","\ud83d\ude01":"\\ud83d"}`, "tabs": "{\t\"a\"\t:\t[\n\t1\t,\t-2.5e3,null]\n\t}", "escapes": `{"a\/\b\f\u0000":"\u2028"}`,
+		"characters": "{\"\u0080\":\"\x7f\u0085\u2028\ufeff\uffff\",\"\u0081\":1}", "empty": `{"":[{},[],""],"a":{"":0}}`, "texts": `{"a":"yes","b":"# no","c":"- x: *y","d":"---"}`,
+		"name": `{"` + strings.Repeat("k", 1000) + `":0}`,
+	} {
+		_, wrong := Parse([]byte("{\"operationType\":\"MergePatch\",\"kind\":\"Pod\",\"name\":\"a\",\n\"spec\":" + spec + ",\n\"nome\":1}"))
+		if want := fmt.Sprint(3+strings.Count(spec, "\n"), ":1 (operation 1): field nome does not exist: did you mean name?"); wrong == nil || wrong.Error() != want {
+			t.Errorf("%s: got %v, want %s", name, wrong, want)
+		}
+		file, err := Parse([]byte(`{"operationType":"MergePatch","kind":"Pod","name":"a","spec":` + spec + "}"))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var want any
+		if err := json.Unmarshal([]byte(spec), &want); err != nil {
+			t.Fatal(err)
+		}
+		if encoded, err := json.Marshal(want); err != nil || string(encoded) != string(file.Operations[0].Patch) {
+			t.Errorf("%s: got %s, want %s", name, file.Operations[0].Patch, encoded)
 		}
 	}
 }

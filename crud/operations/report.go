@@ -6,11 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package operations
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/mallard-dev/mallard/crud"
 )
@@ -39,10 +35,7 @@ type Report struct {
 // OperationReport holds the result of one operation.
 type OperationReport struct {
 	Type       crud.Type    `json:"operationType"`
-	APIVersion string       `json:"apiVersion,omitempty"`
-	Kind       string       `json:"kind"`
-	Namespace  string       `json:"namespace,omitempty"`
-	Name       string       `json:"name"`
+	crud.Ref                //nolint:embeddedstructfieldcheck // the order is that of the fields in JSON
 	Outcome    crud.Outcome `json:"outcome"`
 	ErrorClass crud.Class   `json:"errorClass,omitempty"`
 	Error      string       `json:"error,omitempty"`
@@ -61,8 +54,7 @@ func (f File) Report(results []crud.Result, err error) Report {
 			ref = crud.Ref{APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName()}
 		}
 		report.Operations[i] = OperationReport{
-			Type: op.Type, APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name,
-			Outcome: result.Outcome, Attempts: result.Attempts, Warnings: result.Warnings, Finalizers: result.Finalizers,
+			Type: op.Type, Ref: ref, Outcome: result.Outcome, Attempts: result.Attempts, Warnings: result.Warnings, Finalizers: result.Finalizers,
 		}
 		if result.Outcome == crud.Deleting && !f.DryRun { // a dry run deletes nothing
 			report.State = Again
@@ -83,23 +75,4 @@ func (f File) Report(results []crud.Result, err error) Report {
 		}
 	}
 	return report
-}
-
-// WriteFile writes the report as JSON. A reader finds the file of before or the whole new one.
-func (r Report) WriteFile(path string) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("creating the file of results: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(fmt.Errorf("writing the file of results: %w", err), os.Remove(file.Name()))
-		}
-	}()
-	encoder := json.NewEncoder(file)
-	encoder.SetIndent("", "  ")
-	if err := errors.Join(encoder.Encode(r), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path) //nolint:wrapcheck // above
 }

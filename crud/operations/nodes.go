@@ -1,0 +1,165 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package operations
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+var (
+	// jsonEscape matches escapes, with the beginning of half a character.
+	jsonEscape = regexp.MustCompile(`\\(?:u[dD][89a-fA-F]|.)`)
+	// foreign matches texts in which there may be escapes that YAML does not have. It is cheap.
+	foreign = regexp.MustCompile(`\\[uU/]`)
+)
+
+// asYAML replaces what JSON has and YAML does not have by other characters: only the positions matter.
+func asYAML(text []byte) []byte {
+	if foreign.Match(text) {
+		text = jsonEscape.ReplaceAllFunc(text, func(escape []byte) []byte {
+			switch {
+			case len(escape) > len(`\n`):
+				return append([]byte(`\uE`), escape[len(`\ud`):]...)
+			case escape[1] == '/':
+				return []byte(`\_`)
+			}
+			return escape
+		})
+	}
+	return bytes.Map(readable, text)
+}
+
+// readable returns another character for one that YAML does not have, or reads as a line break.
+func readable(r rune) rune {
+	const lineSeparator, paragraphSeparator, mark, private = 0x2028, 0x2029, 0xfeff, 0xe000
+	if r >= lineBreak && r <= 0x9f || r == lineSeparator || r == paragraphSeparator || r == mark || r&0xfffe == 0xfffe {
+		return private | r&0xfff
+	}
+	return r
+}
+
+// mostMarks bounds the characters that may begin the values of a document. A library returns the nodes of a whole document, each of which needs 200
+// bytes, and there are at most three for each such character.
+const mostMarks = 250_000
+
+// dense returns the offset at which a document has more than mostMarks, or -1.
+func dense(document []byte) int {
+	marks := 0
+	for i, c := range document {
+		switch next := document[min(i+1, len(document)-1)]; {
+		case c == ',', c == '[', c == '{', (c == '-' || c == ':' || c == '?') && (next <= ' ' || next >= utf8.RuneSelf || next == ','):
+			marks++
+		}
+		if marks > mostMarks {
+			return i
+		}
+	}
+	return -1
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(?s:(.*))$`)
+
+// fault returns an error of a library with its position, and without values.
+func (r *reader) fault(err error) error {
+	match := yamlLine.FindStringSubmatch(err.Error())
+	switch {
+	case match != nil && strings.HasPrefix(match[2], "unknown anchor"): // with its name, which may be a password that begins with an asterisk
+		match[2] = "an alias refers to no anchor: quote a text that begins with *"
+	case match == nil || match[1] == "":
+		return &positioned{r.begin, "a value of the document has no form in JSON: quote it if it is a text"}
+	}
+	line, _ := strconv.Atoi(match[1]) // empty without a line
+	return &positioned{position{r.begin.line + max(1, line) - 1, 1}, strings.ReplaceAll(match[2], "\n", " ")}
+}
+
+// at returns the position of a node in the file.
+func (r *reader) at(node *yaml.Node) position {
+	if node.Line == 1 {
+		return position{r.begin.line, r.begin.column + node.Column - 1}
+	}
+	return position{r.begin.line + node.Line - 1, node.Column}
+}
+
+// check bounds what the conversion does not bound: the nesting of values, and what aliases repeat. It rejects keys that occur twice, and numbers that
+// would be rounded.
+func (r *reader) check(node *yaml.Node) error {
+	r.levels++
+	defer func() { r.levels-- }()
+	weight, text := 1, ""
+	switch node.Kind {
+	case yaml.AliasNode:
+		return r.check(node.Alias)
+	case yaml.MappingNode:
+		weight = objectValues
+	case yaml.ScalarNode:
+		text = node.Value
+	default: // a list
+	}
+	err := r.take(r.at(node), weight, text)
+	keys := map[string]position{}
+	for i, child := range node.Content {
+		before, isSet := keys[child.Value]
+		switch isKey := node.Kind == yaml.MappingNode && i%2 == 0; {
+		case err != nil:
+			return err
+		case child.Kind != yaml.ScalarNode:
+		case isKey && isSet:
+			return &positioned{r.at(child), fmt.Sprintf("%s is set already at %d:%d", child.Value, before.line, before.column)}
+		case isKey:
+			keys[child.Value] = r.at(child)
+		default:
+			err = r.checkNumber(child)
+		}
+		if err == nil {
+			err = r.check(child)
+		}
+	}
+	return err
+}
+
+func (r *reader) checkNumber(node *yaml.Node) error {
+	if node.Style != 0 {
+		return nil
+	}
+	if _, err := strconv.ParseInt(node.Value, 10, 64); errors.Is(err, strconv.ErrRange) {
+		return &positioned{r.at(node), "the integer has more than 64 bits"}
+	}
+	if _, err := strconv.ParseFloat(node.Value, 64); r.json != nil && errors.Is(err, strconv.ErrRange) { // in YAML it is a text
+		return &positioned{r.at(node), "the number is too large"}
+	}
+	return nil
+}
+
+// located returns a value with its position, and those of the fields of its outer levels. Fields that are merged from another object have that of the
+// object.
+func (r *reader) located(content any, node *yaml.Node, outer int) value {
+	if node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	object, isObject := content.(map[string]any)
+	if !isObject || outer == 0 {
+		return value{r.at(node), content}
+	}
+	found := fields{}
+	for name, inner := range object {
+		found[name] = field{r.at(node), name, r.located(inner, &yaml.Node{Line: node.Line, Column: node.Column}, below(outer, name))}
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key := node.Content[i]
+		if inner, ok := object[key.Value]; ok {
+			found[key.Value] = field{r.at(key), key.Value, r.located(inner, node.Content[i+1], below(outer, key.Value))}
+		}
+	}
+	return value{r.at(node), found}
+}
