@@ -52,6 +52,7 @@ type sourceKey struct {
 	// kind has the client and the constructor of the informer, or the resource, or the informer that injection runs.
 	kind                      any
 	namespace, labels, fields string
+	isClusterScoped           bool
 }
 
 // Injected is the informer that injection runs for a generated informer package. It needs no additional watch. The only qualifier that it accepts
@@ -130,9 +131,9 @@ func (k sourceKey) tweak(options *metav1.ListOptions) {
 	options.LabelSelector, options.FieldSelector = k.labels, k.fields
 }
 
-// in returns the key with the namespace that the process is limited to, unless it has one.
+// in returns the key with the namespace that the process is limited to, unless it has one or the objects have none.
 func (k sourceKey) in(ctx context.Context) sourceKey {
-	if k.namespace == "" {
+	if k.namespace == "" && !k.isClusterScoped {
 		k.namespace = injection.GetNamespaceScope(ctx)
 	}
 	return k
@@ -145,6 +146,9 @@ type Qualifier func(*source)
 func InNamespace(namespace string) Qualifier {
 	return func(s *source) { s.key.namespace = namespace }
 }
+
+// ClusterScoped declares that the objects have no namespace, so that a process which is limited to one namespace observes them, too.
+func ClusterScoped(s *source) { s.key.isClusterScoped = true }
 
 // Named limits a source to one object.
 func Named(namespace, name string) Qualifier {

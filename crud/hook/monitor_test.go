@@ -6,10 +6,24 @@ SPDX-License-Identifier: Apache-2.0
 package hook
 
 import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
 	"testing"
+	"time"
 
+	"go.uber.org/zap"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
+	"knative.dev/pkg/logging"
+	_ "knative.dev/pkg/system/testing"
+
+	"github.com/mallard-dev/mallard/crud"
 )
 
 // The hook has deleted the object, so that one version is that of the deletion. A change by another client is delivered, also as part of the same event.
@@ -36,5 +50,46 @@ func TestIsOwn_DeletionBegins_HidesNoChangeByOthers(t *testing.T) {
 		if got := o.isOwn(Modified, &state{Unstructured: tc.now}, own); got != tc.want {
 			t.Errorf("%s: the event is own: %t, want %t", name, got, tc.want)
 		}
+	}
+}
+
+// A process that is limited to one namespace observes objects without namespace.
+func TestMonitor_KindWithoutNamespace_IsObservedByAProcessOfOneNamespace(t *testing.T) {
+	ctx, cancel := context.WithCancel(logging.WithLogger(injection.WithNamespaceScope(context.Background(), "ns"), zap.NewNop().Sugar()))
+	t.Cleanup(cancel)
+	paths := make(chan string, 100)
+	config := &rest.Config{Host: "http://a", Transport: transport(func(request *http.Request) (*http.Response, error) {
+		answer, isDiscovery := map[string]string{
+			"/api":    `{"kind":"APIVersions","versions":["v1"]}`,
+			"/apis":   `{"kind":"APIGroupList","apiVersion":"v1"}`,
+			"/api/v1": `{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"namespaces","kind":"Namespace","namespaced":false,"verbs":["list","watch"]}]}`,
+		}[request.URL.Path]
+		var body io.Reader = strings.NewReader(answer)
+		if !isDiscovery {
+			paths <- request.URL.Path
+			body, _ = io.Pipe() // a watch without events
+		}
+		return &http.Response{
+			StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: request, Body: io.NopCloser(body),
+		}, nil
+	})}
+	client, err := crud.New(config, crud.Options{FieldManager: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, informers := injection.Default.SetupInformers(injection.WithConfig(ctx, config), config)
+	if err := controller.StartInformers(ctx.Done(), informers...); err != nil {
+		t.Fatal(err)
+	}
+	if err := newMonitor(ctx, &Hook{}, &Kubernetes{Kind: "Namespace"}).start(ctx, client); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case path := <-paths:
+		if path != "/api/v1/namespaces" {
+			t.Errorf("the objects are observed at %s", path)
+		}
+	case <-time.After(time.Minute):
+		t.Error("the objects are not observed")
 	}
 }

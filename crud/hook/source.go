@@ -45,7 +45,7 @@ func (m *monitor) start(ctx context.Context, client *crud.Client) error {
 		return fmt.Errorf("objects of kind %s have no namespace: leave out namespace", mapping.GroupVersionKind.Kind)
 	case m.Namespace.LabelSelector != nil:
 		selector, _ := metav1.LabelSelectorAsSelector(m.Namespace.LabelSelector) // checked
-		labelled := observe.Metadata(corev1.SchemeGroupVersion.WithResource("namespaces"), observe.Labels(selector.String()))
+		labelled := observe.Metadata(corev1.SchemeGroupVersion.WithResource("namespaces"), observe.ClusterScoped, observe.Labels(selector.String()))
 		return subscribe(ctx, m, cache.ObjectName{Name: "namespaces"}, labelled, func(_ context.Context, e observe.Event[*metav1.PartialObjectMetadata]) error {
 			if e.Type == observe.Deleted {
 				m.leave(e.Object.Name)
@@ -68,7 +68,10 @@ func (m *monitor) start(ctx context.Context, client *crud.Client) error {
 func (m *monitor) enter(ctx context.Context, mapping *meta.RESTMapping, namespace string) error {
 	labels, _ := metav1.LabelSelectorAsSelector(m.LabelSelector) // checked, as are the fields
 	selected, _ := m.fields()
-	names := []string{""}
+	scope, names := observe.InNamespace(namespace), []string{""}
+	if mapping.Scope == meta.RESTScopeRoot {
+		scope = observe.ClusterScoped
+	}
 	if m.NameSelector != nil {
 		names = m.NameSelector.MatchNames
 	}
@@ -77,7 +80,7 @@ func (m *monitor) enter(ctx context.Context, mapping *meta.RESTMapping, namespac
 		if name != "" {
 			of = fields.AndSelectors(selected, fields.OneTermEqualSelector(metav1.ObjectNameField, name))
 		}
-		objects := observe.Unstructured(mapping.Resource, observe.InNamespace(namespace), observe.Labels(labels.String()), observe.Fields(of.String()))
+		objects := observe.Unstructured(mapping.Resource, scope, observe.Labels(labels.String()), observe.Fields(of.String()))
 		if err := subscribe(ctx, m, cache.ObjectName{Namespace: namespace, Name: "objects/" + name}, objects, m.observed); err != nil {
 			return err
 		}
