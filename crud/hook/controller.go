@@ -176,7 +176,8 @@ func (r *runner) Demote(b reconciler.Bucket) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.term != nil {
-		r.term.end()
+		r.term.cancel()
+		r.term.schedule.Stop()
 		r.custom.reset()
 		r.term = nil
 	}

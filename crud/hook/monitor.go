@@ -14,7 +14,6 @@ import (
 	"sync"
 
 	"go.uber.org/zap"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -259,9 +258,4 @@ func (o *object) isOwn(event WatchEvent, s *state, isOwn func(version string) bo
 		return len(others) <= 1
 	}
 	return len(o.versions) > 0 && len(others) == 0
-}
-
-// storesPolicy reports whether the API server stores the propagation policy of a deletion as this finalizer, for the garbage collector.
-func storesPolicy(finalizer string) bool {
-	return finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
 }

@@ -229,7 +229,9 @@ func (t *term) recordDeletion(run *Run, result crud.Result, eventType string) {
 	}
 }
 
-// ofOthers lists finalizers without those of the garbage collector, which a deletion in the foreground always has.
+// ofOthers lists finalizers without those by which the API server stores the propagation policy of a deletion, for the garbage collector.
 func ofOthers(finalizers []string) string {
-	return strings.Join(slices.DeleteFunc(slices.Clone(finalizers), storesPolicy), ", ")
+	return strings.Join(slices.DeleteFunc(slices.Clone(finalizers), func(finalizer string) bool {
+		return finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
+	}), ", ")
 }

@@ -136,11 +136,6 @@ func awaitObjects(ctx context.Context, client *crud.Client, monitors []*monitor)
 
 func (t *term) isOver() bool { return t.ctx.Err() != nil }
 
-func (t *term) end() {
-	t.cancel()
-	t.schedule.Stop()
-}
-
 func loggerOf(ctx context.Context, h *Hook, binding, queue string) *zap.SugaredLogger {
 	return logging.FromContext(ctx).Named("hooks").With("hook", h.name, "binding", binding, "queue", queue)
 }
