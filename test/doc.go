@@ -18,6 +18,7 @@ SPDX-License-Identifier: Apache-2.0
 //   - It finds its requests in the audit log by user and namespace, and its lines in a log by the object's key. Others
 //     increase totals, such as the metrics of a process, at the same time.
 //   - It does not wait for the deletion of a namespace, which waits for those of all other tests.
+//   - If it uses a version of a kind that config/ does not serve, its suite has the option [harness.AllVersions]. The shared environment serves all.
 //
 // Tests run in parallel and in any order, several times in a row, and wait for conditions. None takes longer than ten seconds.
 //
@@ -78,6 +79,7 @@ SPDX-License-Identifier: Apache-2.0
 //
 // [harness.Main]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Main
 // [harness.Own]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Own
+// [harness.AllVersions]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#AllVersions
 // [harness.Separate]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Separate
 // [harness.Env.ExpectErrors]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Env.ExpectErrors
 // [harness.Env.Namespace]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Env.Namespace

@@ -25,7 +25,7 @@ import (
 // What fails of the kinds that AddressBindings are for is in TestBindingWebhook_Stopped_RequestsAreCountedAndRejected.
 func TestOutage_NoWebhookRuns_OnlyWritesThatNeedItFail(t *testing.T) {
 	t.Parallel()
-	env := harness.Own(t, harness.WithReplicas("webhook", 1), harness.WithReplicas("controller", 1))
+	env := harness.Own(t, harness.AllVersions(), harness.WithReplicas("webhook", 1), harness.WithReplicas("controller", 1))
 	ns, exempt, ends := env.Namespace(t), env.Namespace(t), env.Namespace(t)
 	env.Patch(t, harness.Ref{Resource: schemaNamespaces, Name: exempt}, `{"metadata": {"labels": {"webhooks.knative.dev/exclude": ""}}}`)
 	create(t, env, object(ns, named("kept")))
@@ -70,8 +70,18 @@ func TestOutage_NoWebhookRuns_OnlyWritesThatNeedItFail(t *testing.T) {
 			_, err := servicesAt("v1beta1", env, ns).Create(ctx, objectAt("v1beta1", ns), metav1.CreateOptions{})
 			return err
 		}, "webhook"},
-		{"a changed spec", patch(hub, `{"spec": {"path": "/changed"}}`), `failed calling webhook "defaulting.webhook.samples.knative.dev"`},
-		{"a changed label", patch(hub, `{"metadata": {"labels": {"a": "b"}}}`), `failed calling webhook "defaulting.webhook.samples.knative.dev"`},
+		{"a changed spec", patch(hub, `{"spec": {"path": "/changed"}}`), ""},
+		{"an invalid spec", patch(hub, `{"spec": {"path": "changed"}}`), "path must start with a slash"},
+		{
+			"a reference to itself", patch(hub, `{"spec": {"ref": {"apiVersion": "samples.knative.dev/v1", "kind": "AddressableService", "name": "kept"}}}`),
+			`failed calling webhook "validation.webhook.samples.knative.dev"`,
+		},
+		{"a changed label", patch(hub, `{"metadata": {"labels": {"a": "b"}}}`), ""},
+		{"a removed finalizer", patch(hub, `{"metadata": {"finalizers": null}}`), `failed calling webhook "defaulting.webhook.samples.knative.dev"`},
+		{
+			"another class", patch(hub, `{"metadata": {"annotations": {"samples.knative.dev/addressableservice.class": "other"}}}`),
+			`failed calling webhook "validation.webhook.samples.knative.dev"`,
+		},
 		{"a changed status", patch(hub, `{"status": {"observedGeneration": 1}}`, "status"), ""},
 		{"a change at an older version", patch("v1beta1", `{"metadata": {"labels": {"a": "b"}}}`), "conversion webhook"},
 		{"deleting an AddressableService", func(ctx context.Context) error {
@@ -87,7 +97,11 @@ func TestOutage_NoWebhookRuns_OnlyWritesThatNeedItFail(t *testing.T) {
 		{"a changed AddressBinding", func(ctx context.Context) error {
 			_, err := bindings.Namespace(ns).Patch(ctx, "binding", types.MergePatchType, []byte(`{"spec": {"variable": "OTHER"}}`), metav1.PatchOptions{})
 			return err
-		}, `failed calling webhook "defaulting.webhook.samples.knative.dev"`},
+		}, ""},
+		{"an AddressBinding of a subject in another namespace", func(ctx context.Context) error {
+			_, err := bindings.Namespace(ns).Patch(ctx, "binding", types.MergePatchType, []byte(`{"spec": {"subject": {"namespace": "default"}}}`), metav1.PatchOptions{})
+			return err
+		}, `failed calling webhook "validation.webhook.samples.knative.dev"`},
 		{"deleting an AddressBinding", func(ctx context.Context) error {
 			return bindings.Namespace(ns).Delete(ctx, "binding", metav1.DeleteOptions{})
 		}, ""},

@@ -21,6 +21,8 @@ import (
 // stopAdmission makes the API server admit all objects that the schema accepts, unchanged. The webhook still converts.
 func stopAdmission(t *testing.T, env *harness.Env) {
 	t.Helper()
+	// Their reconcilers report that they are missing.
+	env.ExpectErrors(t, webhook.DefaultingName, webhook.ValidationName)
 	configurations := env.Kube.AdmissionregistrationV1()
 	if err := configurations.MutatingWebhookConfigurations().Delete(t.Context(), webhook.DefaultingName, metav1.DeleteOptions{}); err != nil {
 		t.Fatalf("removing the defaulting: %v", err)

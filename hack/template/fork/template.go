@@ -105,6 +105,7 @@ var parts = []part{{
 		{"cmd/controller/main.go", `(?m)^.*\baddressbinding\b.*\n`, ""},
 		{"cmd/webhook/main.go", `(?m)^.*NewBindingController.*\n`, ""},
 		{"cmd/webhook/main.go", `, [^,.\n]*\bAddressBindings\b`, ""},
+		{"config/500-webhook-configuration.yaml", conditionOf("addressbinding"), ""},
 	},
 }, {
 	names: []string{"SimpleDeployment"},
@@ -160,6 +161,7 @@ var parts = []part{{
 	},
 	edits: []edit{
 		{"cmd/controller/main.go", `(?m)^.*\baddressableservice\b.*\n`, ""},
+		{"config/500-webhook-configuration.yaml", conditionOf("addressableservice"), ""},
 		{"cmd/hooks/main.go", `(?m)^.*\blabelsOfServices\b.*\n`, ""},
 		{"pkg/apis/config/doc.go", paragraphWith("Store"), ""},
 		{"pkg/apis/config/parsers.go", `AddressableName: NewAddressableFromConfigMap`, ""},
