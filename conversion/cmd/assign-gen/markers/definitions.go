@@ -34,7 +34,10 @@ type definition struct {
 	example string
 }
 
-const functionsExample = "+conversion:with=UpFunc,DownFunc or +conversion:with=UpFunc,DownFunc,metadata"
+const (
+	functionsExample = "+conversion:with=UpFunc,DownFunc or +conversion:with=UpFunc,DownFunc,metadata"
+	enumExample      = "+conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD or +conversion:enum=open"
+)
 
 // definitions are all markers there are. Another one that begins with one of the prefixes is an error.
 var definitions = []definition{
@@ -47,13 +50,14 @@ var definitions = []definition{
 	{"conversion:name", onType, required, "+conversion:name=NewName or +conversion:name=NewName,OtherName"},
 	{"conversion:augment", onType, optional, "+conversion:augment or +conversion:augment=metadata"},
 	{"conversion:with", onType, required, functionsExample},
+	{"conversion:enum", onType, required, enumExample},
 	{"conversion:skip", onType, optional, "+conversion:skip or +conversion:skip=VERSION,VERSION"},
 	{"conversion:rename", onField, required, "+conversion:rename=NewField or +conversion:rename=Struct.Field"},
 	{"conversion:alias", onField, required, "+conversion:alias=NewField or +conversion:alias=Struct.Field"},
 	{"conversion:flatten", onField, none, "+conversion:flatten"},
 	{"conversion:strategy", onField, required, "+conversion:strategy=augment, =augment,fixed=TEXT, =stash or =drop,reason=TEXT"},
 	{"conversion:older", onField, required, "+conversion:older=augment, =augment,fixed=TEXT, =stash or =drop,reason=TEXT"},
-	{"conversion:enum", onField, required, "+conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD"},
+	{"conversion:enum", onField, required, enumExample},
 	{"conversion:with", onField, required, functionsExample},
 	{"conversion:unit", onField, required, "+conversion:unit=seconds"},
 	{"conversion:basis", onField, required, "+conversion:basis=OlderField,OlderField"},

@@ -49,6 +49,8 @@ func ParseType(markers []model.Marker, where string, problems *problem.List) Typ
 			settings.Metadata = metadata(marker, where, problems)
 		case "conversion:with":
 			settings.With = functions(marker, onType, where, problems)
+		case "conversion:enum":
+			settings.Enum = enum(marker, onType, where, problems)
 		case "conversion:skip":
 			settings.SkipIn = list(marker.Value)
 			settings.Skip = len(settings.SkipIn) == 0
@@ -75,7 +77,7 @@ func ParseField(markers []model.Marker, where string, problems *problem.List) Fi
 		case "conversion:older":
 			settings.ToOlder = treatment(marker, where, problems)
 		case "conversion:enum":
-			settings.Enum = enum(marker, where, problems)
+			settings.Enum = enum(marker, onField, where, problems)
 		case "conversion:unit":
 			settings.Unit = unit(marker, where, problems)
 		case "conversion:with":
@@ -209,7 +211,7 @@ func treatment(marker model.Marker, where string, problems *problem.List) Treatm
 	return Treatment{}
 }
 
-func enum(marker model.Marker, where string, problems *problem.List) *Enum {
+func enum(marker model.Marker, here place, where string, problems *problem.List) *Enum {
 	result := &Enum{}
 	olders := make(map[string]bool)
 	for _, item := range list(marker.Value) {
@@ -217,12 +219,16 @@ func enum(marker model.Marker, where string, problems *problem.List) *Enum {
 			result.Fallback = fallback
 			continue
 		}
+		if item == "open" {
+			result.Open = true
+			continue
+		}
 		older, newer, ok := strings.Cut(item, ":")
 		if !ok || older == "" || newer == "" || olders[older] {
 			problems.Add(problem.Problem{
 				Code: problem.BadMarker, Where: where,
 				Text: fmt.Sprintf("the enum map has the part %q, which is no pair of an older and a newer value, or maps a value again", item),
-				Fix:  correct(marker.Name, onField),
+				Fix:  correct(marker.Name, here),
 			})
 			continue
 		}

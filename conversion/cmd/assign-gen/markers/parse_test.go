@@ -187,7 +187,8 @@ func TestParse_InvalidMarkers_AreProblems(t *testing.T) {
 		},
 		"enum without a pair": {
 			[]model.Marker{{Name: "conversion:enum", Value: "A:b,C"}},
-			`the enum map has the part "C", which is no pair of an older and a newer value, or maps a value again`, "write +conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD",
+			`the enum map has the part "C", which is no pair of an older and a newer value, or maps a value again`,
+			"write +conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD or +conversion:enum=open",
 		},
 		"a misspelt unit": {
 			[]model.Marker{{Name: "conversion:unit", Value: "second"}},
@@ -210,7 +211,8 @@ func TestParse_InvalidMarkers_AreProblems(t *testing.T) {
 		},
 		"enum with a value twice": {
 			[]model.Marker{{Name: "conversion:enum", Value: "A:b,A:c"}},
-			`the enum map has the part "A:c", which is no pair of an older and a newer value, or maps a value again`, "write +conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD",
+			`the enum map has the part "A:c", which is no pair of an older and a newer value, or maps a value again`,
+			"write +conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD or +conversion:enum=open",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

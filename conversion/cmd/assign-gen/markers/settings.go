@@ -31,6 +31,8 @@ type Type struct {
 	Metadata bool
 	// With are the functions that convert the type, if it is not converted field by field.
 	With *Functions
+	// Enum maps the values of fields with the type to those of the next version.
+	Enum *Enum
 	// Skip leaves the type out of conversion altogether.
 	Skip bool
 	// SkipIn are versions that do not have this kind, on purpose.
@@ -75,7 +77,12 @@ type Enum struct {
 	Values []EnumValue
 	// Fallback is the older value that stands for newer ones which the older version does not know.
 	Fallback string
+	// Open reports whether values that only one version declares pass unchanged.
+	Open bool
 }
+
+// IsOpen reports whether no value changes.
+func (e *Enum) IsOpen() bool { return e.Open && e.Values == nil && e.Fallback == "" }
 
 // Field holds the settings of the markers of a field.
 type Field struct {

@@ -42,7 +42,10 @@ func (e *Enum) Values() (older, newer []string) {
 		newer = append(newer, each.From)
 	}
 	if !e.IsMixed() {
-		older = append(older, newer...)
+		older = slices.Concat(older, newer)
+		if older == nil { // nothing but a fallback
+			older = e.Kept
+		}
 		newer = older
 	}
 	return sorted(older), sorted(newer)
@@ -57,9 +60,78 @@ type EnumCase struct {
 	Exact bool
 }
 
+// enumSettings are those of the marker of a field, or of its type.
+func (p *planner) enumSettings(field *Field) *markers.Enum {
+	if field.Settings.Enum != nil {
+		return field.Settings.Enum
+	}
+	return p.typeEnums[declaredElement(field)]
+}
+
+// valuesOfOneVersion returns the values that only one of two fields declares, if both declare any.
+func valuesOfOneVersion(older, newer *Field) (onlyOlder, onlyNewer []string) {
+	olderValues, newerValues := constants(older), constants(newer)
+	if olderValues == nil || newerValues == nil || !isString(elementary(older)) || !isString(elementary(newer)) {
+		return nil, nil
+	}
+	missingIn := func(other []string) func(string) bool {
+		return func(value string) bool { return value == "" || slices.Contains(other, value) }
+	}
+	return slices.DeleteFunc(slices.Clone(olderValues), missingIn(newerValues)), slices.DeleteFunc(slices.Clone(newerValues), missingIn(olderValues))
+}
+
+// undeclared returns the values of a field that only one version declares and that pass unchanged. To clients of the other version they are
+// invalid, so that it is a problem if no marker allows that. It is reported once for two types.
+func (m *matching) undeclared(each *FieldPlan, label string) []string {
+	older, newer := each.Older, each.Newer.Last().Field
+	settings := m.enumSettings(older)
+	if newer == nil || !each.Conversion.copiesText() || (settings != nil && !settings.IsOpen()) {
+		return nil
+	}
+	onlyOlder, onlyNewer := valuesOfOneVersion(older, newer)
+	all := sorted(slices.Concat(onlyOlder, onlyNewer))
+	types := [2]*model.Type{declaredElement(older), declaredElement(newer)}
+	switch {
+	case settings != nil && len(all) > 0:
+		m.used[enumLabel(older)] = true
+		return all
+	case older.Settings.Enum != nil:
+		m.problem(problem.BadMarker, label, "both versions declare the same values, or one of them none, so that +conversion:enum=open means nothing",
+			"remove it")
+		return nil
+	case len(all) == 0 || m.enumsReported[types]:
+		return nil
+	}
+	m.enumsReported[types] = types[0].Kind == model.Named
+	for _, value := range onlyNewer {
+		m.problem(problem.EnumNotInvertible, label, fmt.Sprintf("%q is no value of the older version, and there is no fallback for it", value),
+			"add +conversion:enum=fallback=OLD to the field or its type, or "+openFix)
+	}
+	for _, value := range onlyOlder {
+		m.problem(problem.EnumNotInvertible, label, fmt.Sprintf("%q is no value of the newer version, and is not mapped to one", value),
+			fmt.Sprintf("add +conversion:enum=%s:NEW to the field or its type, or %s", value, openFix))
+	}
+	return nil
+}
+
+// enumLabel names the type of a field in the planner's notes about used markers.
+func enumLabel(field *Field) string { return "enum " + declaredElement(field).String() }
+
+// unusedEnums reports enum maps at types that no field needs.
+func (p *planner) unusedEnums(version *Version) {
+	for _, declared := range version.Package.Types {
+		if p.typeEnums[declared] != nil && !p.used["enum "+declared.String()] {
+			p.problem(problem.BadMarker, where(version.Package)+"."+declared.Name, "no field with this type has other values in the next version",
+				"remove +conversion:enum")
+		}
+	}
+}
+
+const openFix = "+conversion:enum=open if clients of both versions accept any value"
+
 // enum plans the map of an enum, or reports the problem that prevents it.
 func (p *planner) enum(older, newer *Field, label string) *Enum {
-	settings := older.Settings.Enum
+	settings := p.enumSettings(older)
 	olderValues, newerValues := constants(older), constants(newer)
 	failed := false
 	unknown := func(value, side string, values []string) {
@@ -100,8 +172,16 @@ func (p *planner) enum(older, newer *Field, label string) *Enum {
 		result.Down = append(result.Down, EnumCase{From: newerValue, To: back, Exact: true})
 	}
 	for _, value := range newerValues {
-		if sources[value] == nil && !slices.Contains(olderValues, value) && result.Fallback == "" {
+		if sources[value] == nil && !slices.Contains(olderValues, value) && result.Fallback == "" && !settings.Open {
 			notInvertible(fmt.Sprintf("%q is no value of the older version, and there is no fallback for it", value), "OLD")
+		}
+	}
+	onlyOlder, _ := valuesOfOneVersion(older, newer)
+	for _, value := range onlyOlder {
+		if at(result.Up, value) < 0 && !settings.Open {
+			failed = true
+			p.problem(problem.EnumNotInvertible, label, fmt.Sprintf("%q is no value of the newer version, and is not mapped to one", value),
+				"map it, or add open to +conversion:enum if clients of both versions accept any value")
 		}
 	}
 	for _, value := range olderValues {
@@ -165,10 +245,22 @@ func constants(field *Field) []string {
 	if isBool(elementary(field)) {
 		return []string{"false", "true"}
 	}
+	for _, marker := range slices.Concat(field.API.Markers, declaredElement(field).Markers) {
+		if marker.Name == "kubebuilder:validation:Enum" {
+			return listed(marker.Value)
+		}
+	}
 	var values []string
 	for _, each := range declaredElement(field).Constants {
 		values = append(values, each.Value)
 	}
+	return slices.Compact(values)
+}
+
+// listed are the values of a marker of the schema, sorted.
+func listed(text string) []string {
+	values := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(`{};,"`+"`", r) })
+	slices.Sort(values)
 	return slices.Compact(values)
 }
 

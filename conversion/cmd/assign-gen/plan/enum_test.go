@@ -132,3 +132,94 @@ func TestZeroIsAbsent_OnlyWhereJSONShowsZero(t *testing.T) {
 		}
 	}
 }
+
+// enums are two versions of a field with the values of an enum.
+func enums(olderValues, newerValues []string, markers ...string) (from, to version) {
+	mode, visibility := older.named("Mode", basic("string"), olderValues...), newer.named("Mode", basic("string"), newerValues...)
+	return older.with([]*model.Field{field("F", mode, markers...), field("G", slice(mode), markers...)}, mode),
+		newer.with([]*model.Field{field("F", visibility), field("G", slice(visibility))}, visibility)
+}
+
+// A value that only one version declares is invalid at the other one, so a marker has to decide about it. One cause is reported once.
+func TestEnum_ValueOfOneVersionWithoutMarker_IsAProblem(t *testing.T) {
+	for name, test := range map[string]struct {
+		olderValues, newerValues []string
+		markers                  []string
+		want                     string
+	}{
+		"newer": {
+			[]string{"A", "B"},
+			[]string{"A", "B", "C"},
+			nil,
+			`E10 v1beta1.WidgetSpec.F (v1beta1.Mode) → v1.WidgetSpec.F (v1.Mode): "C" is no value of the older version, and there is no fallback for it`,
+		},
+		"older": {
+			[]string{"A", "B"},
+			[]string{"A"},
+			nil,
+			`E10 v1beta1.WidgetSpec.F (v1beta1.Mode) → v1.WidgetSpec.F (v1.Mode): "B" is no value of the newer version, and is not mapped to one`,
+		},
+		"older, with a map": {
+			[]string{"A", "B"},
+			[]string{"A"},
+			[]string{"+conversion:enum=fallback=A"},
+			`"B" is no value of the newer version, and is not mapped to one`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from, to := enums(test.olderValues, test.newerValues, test.markers...)
+			got := rejected(t, from, to)
+			if !strings.Contains(got, test.want) {
+				t.Errorf("got %s, want %q", got, test.want)
+			}
+			if test.markers == nil && strings.Count(got, "E10") != 1 {
+				t.Errorf("one cause is reported %d times: %s", strings.Count(got, "E10"), got)
+			}
+		})
+	}
+}
+
+// The marker may be at the type, for all fields with it. Values pass unchanged if it is open.
+func TestEnum_MarkerOfTheType_DecidesForAllFields(t *testing.T) {
+	for _, test := range []struct {
+		marker string
+		want   map[string]Rule
+	}{
+		{"+conversion:enum=open", map[string]Rule{"F": Copy, "G": Copy}},
+		{"+conversion:enum=fallback=A", map[string]Rule{"F": MapEnum, "G": MapEnum}},
+	} {
+		from, to := enums([]string{"A", "B"}, []string{"A", "B", "C"})
+		from.types[0].Markers = parsed(test.marker)
+		got := make(map[string]Rule)
+		for name, each := range planned(t, from, to) {
+			got[name] = each.Conversion.Elem.Rule
+			if diff := cmp.Diff([]string{"C"}, each.Undeclared); test.want["F"] == Copy && diff != "" {
+				t.Errorf("%s: undeclared values (-want +got): %s", name, diff)
+			}
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got): %s", test.marker, diff)
+		}
+	}
+	from, to := enums(nil, nil)
+	from.types[0].Markers = parsed("+conversion:enum=open")
+	const want = "E08 v1beta1.Mode: no field with this type has other values in the next version"
+	if got := rejected(t, from, to); !strings.HasPrefix(got, want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// A schema may list the values, at the field or at the type. They count in place of the constants.
+func TestEnum_ValuesInTheSchema_Count(t *testing.T) {
+	for _, marker := range []string{"+kubebuilder:validation:Enum=A;B", `+kubebuilder:validation:Enum="A";"B"`, "+kubebuilder:validation:Enum={A,B}"} {
+		from := older.with([]*model.Field{field("F", basic("string"), marker)})
+		to := newer.with([]*model.Field{field("F", newer.named("Mode", basic("string"), "A", "B", "C"))})
+		if got := rejected(t, from, to); !strings.Contains(got, `"C" is no value of the older version`) {
+			t.Errorf("%s: got %s", marker, got)
+		}
+		same := newer.with([]*model.Field{field("F", basic("string"), marker)})
+		if rule := planned(t, from, same)["F"].Conversion.Elem.Rule; rule != Copy {
+			t.Errorf("%s: the rule is %d, want %d", marker, rule, Copy)
+		}
+	}
+}

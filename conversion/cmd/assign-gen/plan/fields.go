@@ -188,6 +188,7 @@ func (m *matching) convert(from, path Path) {
 		m.keepable(label, older, path.Last().Field)
 	}
 	m.ordered(result, label)
+	result.Undeclared = m.undeclared(result, label)
 	m.plans[older] = append(m.plans[older], result)
 	m.pair.Fields = append(m.pair.Fields, result)
 }
@@ -213,7 +214,8 @@ func (m *matching) conversion(from, path Path) (conversion *Conversion, label st
 	if len(from) == 1 && len(path) == 1 {
 		c.olderField, c.newerField = older, last.Field
 	}
-	if older.Settings.Enum != nil {
+	if settings := m.enumSettings(older); settings != nil && !settings.IsOpen() {
+		m.used[enumLabel(older)] = true
 		c.enum = m.enum(older, last.Field, label)
 		if c.enum == nil {
 			return nil, ""
@@ -228,7 +230,7 @@ func (m *matching) conversion(from, path Path) (conversion *Conversion, label st
 		m.noConversion(c.mismatch, label, reason)
 		return nil, ""
 	}
-	if c.enum != nil && !c.enumUsed {
+	if c.enum != nil && !c.enumUsed && older.Settings.Enum != nil {
 		m.problem(problem.BadMarker, label, "+conversion:enum is at a field that holds neither strings nor bools that become strings", "remove it")
 		return nil, ""
 	}

@@ -21,6 +21,7 @@ func Make(packages []*model.Package, webhook Interface, kinds ...string) (*Plan,
 		structs: make(map[*Version]map[*model.Type]*Struct),
 		pairs:   make(map[*Struct][]*Pair), flat: make(map[*Struct][]*Pair), plans: make(map[*Field][]*FieldPlan),
 		typeFunctions: make(map[*Version]map[string]*markers.Functions), unpaired: make(map[*Struct]bool), used: make(map[string]bool),
+		typeEnums: make(map[*model.Type]*markers.Enum), enumsReported: make(map[[2]*model.Type]bool),
 	}
 	p.positions(packages)
 	for _, each := range packages {
@@ -93,6 +94,9 @@ type planner struct {
 	plans map[*Field][]*FieldPlan
 	// typeFunctions are by the names of types of other modules that the older version uses.
 	typeFunctions map[*Version]map[string]*markers.Functions
+	// typeEnums are the enum maps at types, enumsReported the pairs of types whose values are reported to differ.
+	typeEnums     map[*model.Type]*markers.Enum
+	enumsReported map[[2]*model.Type]bool
 	// mismatches are in the order in which they were found.
 	mismatches []*mismatch
 	// unpaired are the older structs of which it is reported that they have no counterpart.

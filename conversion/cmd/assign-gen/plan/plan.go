@@ -178,6 +178,8 @@ type FieldPlan struct {
 	OlderKey, NewerKey string
 	// OlderStashed and NewerStashed report whether releases have stashed a field that is Converted now.
 	OlderStashed, NewerStashed bool
+	// Undeclared are values that only one version declares, and that pass unchanged because a marker allows it.
+	Undeclared []string
 	// Presence says that a stash of a struct is not of its fields, which are planned one by one, but of its bag, or of
 	// the struct being there with nothing in it.
 	Presence bool

@@ -66,6 +66,14 @@ func (c *Conversion) Inexact() bool {
 	}
 }
 
+// copiesText reports whether what is innermost is a text that stays the same.
+func (c *Conversion) copiesText() bool {
+	for c.Elem != nil {
+		c = c.Elem
+	}
+	return c.Rule == Copy && isString(c.Older)
+}
+
 // Called returns the pair whose functions convert what is innermost, or nil.
 func (c *Conversion) Called() *Pair {
 	for c.Elem != nil {

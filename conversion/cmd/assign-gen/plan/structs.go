@@ -26,6 +26,9 @@ func (p *planner) declared(version *Version) {
 	for _, declared := range version.Package.Types {
 		result := &Struct{Version: version, Declared: declared, Name: declared.Name}
 		settings := markers.ParseType(declared.Markers, result.label(), &p.problems)
+		if declared.Origin == nil && settings.Enum != nil {
+			p.typeEnums[declared] = settings.Enum
+		}
 		if declared.Underlying.Kind != model.Struct {
 			continue
 		}

@@ -17,6 +17,7 @@ import (
 func (p *planner) unused(result *Plan) {
 	for _, version := range result.Versions {
 		p.unusedFunctions(version)
+		p.unusedEnums(version)
 		for _, each := range version.Structs {
 			here := each.label()
 			pairs := p.pairs[each]

@@ -85,7 +85,7 @@ func count(n int, one, many string) string {
 
 // unremarkable reports whether a field has the same name and type in both versions.
 func unremarkable(each *plan.FieldPlan) bool {
-	if each.Fate != plan.Converted || len(each.From) > 1 || len(each.Newer) > 1 || each.Conversion.Inexact() {
+	if each.Fate != plan.Converted || len(each.From) > 1 || len(each.Newer) > 1 || each.Conversion.Inexact() || each.Undeclared != nil {
 		return false
 	}
 	newer := each.Newer.Last().Field
@@ -188,6 +188,9 @@ func convertedInWords(each *plan.FieldPlan) string {
 		case plan.Copy, plan.DeepCopy, plan.Call, plan.OfPointer, plan.OfSlice, plan.OfArray, plan.OfMap:
 		}
 	}
+	if each.Undeclared != nil {
+		words = append(words, "values that only one version declares are shown unchanged: "+strings.Join(each.Undeclared, ", "))
+	}
 	if len(words) == 0 {
 		words = append(words, "the type differs, the content does not")
 	}
@@ -212,11 +215,13 @@ func enumInWords(e *plan.Enum) string {
 			pairs = append(pairs, each.From+" is "+each.To)
 		}
 	}
-	text := strings.Join(pairs, ", ")
-	if e.Fallback != "" {
-		text += "; others show as " + e.Fallback
+	if len(pairs) > 0 {
+		pairs = []string{strings.Join(pairs, ", ")}
 	}
-	return text
+	if e.Fallback != "" {
+		pairs = append(pairs, "others show as "+e.Fallback)
+	}
+	return strings.Join(pairs, "; ")
 }
 
 // skipped notes that a later version has a field of the same name again. It is another field.

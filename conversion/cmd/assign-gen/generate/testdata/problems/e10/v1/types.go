@@ -20,6 +20,8 @@ type Widget struct {
 // WidgetSpec holds what is wrong.
 type WidgetSpec struct {
 	Mode Mode `json:"mode,omitempty"`
+
+	Speed Speed `json:"speed,omitempty"`
 }
 
 // Mode is an enum.
@@ -29,4 +31,14 @@ type Mode string
 const (
 	Local Mode = "local"
 	Mesh  Mode = "mesh"
+)
+
+// Speed has more values in v1.
+type Speed string
+
+// Speeds.
+const (
+	Fast  Speed = "Fast"
+	Slow  Speed = "Slow"
+	Turbo Speed = "Turbo"
 )

@@ -23,6 +23,8 @@ type WidgetSpec struct {
 	//
 	// +conversion:enum=Internal:local,Private:local
 	Mode Mode `json:"mode,omitempty"`
+
+	Speed Speed `json:"speed,omitempty"`
 }
 
 // Mode is an enum.
@@ -32,4 +34,13 @@ type Mode string
 const (
 	Internal Mode = "Internal"
 	Private  Mode = "Private"
+)
+
+// Speed has more values in v1.
+type Speed string
+
+// Speeds.
+const (
+	Fast Speed = "Fast"
+	Slow Speed = "Slow"
 )
