@@ -151,6 +151,7 @@ func roundTrips(p *printer, all *plan.Plan) {
 	p.linef("}")
 	p.linef("}")
 	p.linef("")
+	p.oracle(all)
 	for _, root := range all.Hub.Structs {
 		if !root.Root {
 			continue
@@ -178,6 +179,8 @@ func roundTrips(p *printer, all *plan.Plan) {
 		p.linef("},")
 		p.linef("Converters: []%s{%s},", p.name(testPackage, "Converter"), p.converters(all, root.Name))
 		p.linef("Functions: append(knownFunctions(), conversionFunctions...),")
+		p.linef("Decided: decidedByMarkers,")
+		p.linef("Values: valuesOfEnums,")
 		if all.DependsOnMetadata(root) {
 			p.linef("DependsOnMetadata: true,")
 		}
@@ -193,12 +196,8 @@ func roundTrips(p *printer, all *plan.Plan) {
 
 func (p *printer) enumFunctions(version *plan.Version) {
 	for _, declared := range version.Package.Types {
-		var values []string
-		for _, constant := range declared.Constants {
-			values = append(values, quoted(constant.Value))
-		}
-		if values != nil && token.IsExported(declared.Name) && !borrowed(declared) {
-			p.linef("%s[%s](%s),", p.name(testPackage, "OneOf"), p.name(version.Package.Path, declared.Name), strings.Join(slices.Compact(values), ", "))
+		if declared.Constants != nil && token.IsExported(declared.Name) && !borrowed(declared) {
+			p.linef("%s[%s](%s),", p.name(testPackage, "OneOf"), p.name(version.Package.Path, declared.Name), quotedAll(constantsOf(declared)))
 		}
 	}
 }

@@ -29,6 +29,20 @@ func knownFunctions() []any {
 	}
 }
 
+// decidedByMarkers are fields and types, by version.
+var decidedByMarkers = map[string][]string{
+	"v1beta1": {"ScalerSpec.CPUUtilization", "ScalerSpec.CooldownSeconds", "Step.Resources", "TaskSpec.Timeout", "TaskSpec.WhenExpressions"},
+	"v1":      {"*.ComputeResources", "*.Cooldown", "*.Task", "*.When", "ScalerSpec.Metrics"},
+}
+
+// valuesOfEnums are the values of types, by version.
+var valuesOfEnums = map[string]map[string][]string{
+	"v1": {
+		"MetricType": {"External", "Resource"},
+		"ParamType":  {"array", "object", "string"},
+	},
+}
+
 // conversionOfScaler is the kind in all its versions, the oldest first.
 func conversionOfScaler() conversiontest.Kind {
 	return conversiontest.Kind{
@@ -39,6 +53,8 @@ func conversionOfScaler() conversiontest.Kind {
 		},
 		Converters: []conversiontest.Converter{controllerruntime.ConvertThrough[controllerruntimev1.Scaler]},
 		Functions:  append(knownFunctions(), conversionFunctions...),
+		Decided:    decidedByMarkers,
+		Values:     valuesOfEnums,
 	}
 }
 
@@ -56,6 +72,8 @@ func conversionOfTask() conversiontest.Kind {
 		},
 		Converters: []conversiontest.Converter{controllerruntime.ConvertThrough[controllerruntimev1.Task]},
 		Functions:  append(knownFunctions(), conversionFunctions...),
+		Decided:    decidedByMarkers,
+		Values:     valuesOfEnums,
 	}
 }
 

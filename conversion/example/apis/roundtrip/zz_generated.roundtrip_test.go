@@ -29,6 +29,22 @@ func knownFunctions() []any {
 	}
 }
 
+// decidedByMarkers are fields and types, by version.
+var decidedByMarkers = map[string][]string{
+	"v1beta1": {"BackupSpec.Cron", "BackupSpec.Overlap", "BackupSpec.Retention"},
+	"v1":      {"*.Schedule"},
+}
+
+// valuesOfEnums are the values of types, by version.
+var valuesOfEnums = map[string]map[string][]string{
+	"v1beta1": {
+		"Overlap": {"Restart", "Skip"},
+	},
+	"v1": {
+		"Overlap": {"Allow", "Forbid", "Replace"},
+	},
+}
+
 // conversionOfBackup is the kind in all its versions, the oldest first.
 func conversionOfBackup() conversiontest.Kind {
 	return conversiontest.Kind{
@@ -39,6 +55,8 @@ func conversionOfBackup() conversiontest.Kind {
 		},
 		Converters: []conversiontest.Converter{knative.ConvertTo, knative.ConvertFrom},
 		Functions:  append(knownFunctions(), conversionFunctions...),
+		Decided:    decidedByMarkers,
+		Values:     valuesOfEnums,
 	}
 }
 

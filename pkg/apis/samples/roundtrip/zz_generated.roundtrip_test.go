@@ -30,6 +30,23 @@ func knownFunctions() []any {
 	}
 }
 
+// decidedByMarkers are fields and types, by version.
+var decidedByMarkers = map[string][]string{
+	"v1alpha1": {"AddressableServiceSpec.ServiceName"},
+	"v1beta1":  {"AddressableServiceSpec.Exposure", "AddressableServiceSpec.Port", "AddressableServiceSpec.Ref", "AddressableServiceStatus.Address"},
+	"v1":       {"*.Visibility", "AddressableServiceSpec.Ports", "AddressableServiceStatus.AddressStatus"},
+}
+
+// valuesOfEnums are the values of types, by version.
+var valuesOfEnums = map[string]map[string][]string{
+	"v1beta1": {
+		"Exposure": {"External", "Internal"},
+	},
+	"v1": {
+		"Visibility": {"ClusterLocal", "Public"},
+	},
+}
+
 // conversionOfAddressableService is the kind in all its versions, the oldest first.
 func conversionOfAddressableService() conversiontest.Kind {
 	return conversiontest.Kind{
@@ -41,6 +58,8 @@ func conversionOfAddressableService() conversiontest.Kind {
 		},
 		Converters: []conversiontest.Converter{knative.ConvertTo, knative.ConvertFrom},
 		Functions:  append(knownFunctions(), conversionFunctions...),
+		Decided:    decidedByMarkers,
+		Values:     valuesOfEnums,
 	}
 }
 

@@ -30,6 +30,22 @@ func knownFunctions() []any {
 	}
 }
 
+// decidedByMarkers are fields and types, by version.
+var decidedByMarkers = map[string][]string{
+	"v1alpha1": {"GizmoSpec.Size"},
+	"v1beta1":  {"*.Replicas", "GizmoSpec.Strategy"},
+}
+
+// valuesOfEnums are the values of types, by version.
+var valuesOfEnums = map[string]map[string][]string{
+	"v1beta1": {
+		"Strategy": {"Recreate", "Rolling"},
+	},
+	"v1": {
+		"Strategy": {"OnDelete", "Recreate", "RollingUpdate"},
+	},
+}
+
 // conversionOfGizmo is the kind in all its versions, the oldest first.
 func conversionOfGizmo() conversiontest.Kind {
 	return conversiontest.Kind{
@@ -41,6 +57,8 @@ func conversionOfGizmo() conversiontest.Kind {
 		},
 		Converters: []conversiontest.Converter{controllerruntime.ConvertThrough[apisv1.Gizmo]},
 		Functions:  append(knownFunctions(), conversionFunctions...),
+		Decided:    decidedByMarkers,
+		Values:     valuesOfEnums,
 	}
 }
 

@@ -1,0 +1,107 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package generators
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
+)
+
+// The generated tests of what a version shows find faults of a plan, so that nothing here comes from one: only markers, and values of enums.
+
+// undecided are markers that decide nothing about values.
+var undecided = []string{"conversion:name", "conversion:sensitive", "conversion:positional", "conversion:key", "conversion:basis", "conversion:skip"}
+
+func decides(marker model.Marker) bool {
+	return strings.HasPrefix(marker.Name, "conversion:") && !slices.Contains(undecided, marker.Name)
+}
+
+// oracle prints, for tests, the fields and types of each version that markers decide about, and the values of enums.
+func (p *printer) oracle(all *plan.Plan) {
+	p.linef("// decidedByMarkers are fields and types, by version.")
+	p.linef("var decidedByMarkers = map[string][]string{")
+	for _, version := range all.Versions {
+		names := decidedIn(version.Package)
+		for _, link := range all.Links {
+			if link.Newer == version {
+				names = append(names, movedInto(link.Older.Package)...)
+			}
+		}
+		if names != nil {
+			p.linef("%s: {%s},", quoted(version.Name), quotedAll(slices.Compact(slices.Sorted(slices.Values(names)))))
+		}
+	}
+	p.linef("}")
+	p.linef("")
+	p.linef("// valuesOfEnums are the values of types, by version.")
+	p.linef("var valuesOfEnums = map[string]map[string][]string{")
+	for _, version := range all.Versions {
+		var lines []string
+		for _, declared := range version.Package.Types {
+			if declared.Constants != nil && !borrowed(declared) {
+				lines = append(lines, fmt.Sprintf("%s: {%s},\n", quoted(declared.Name), quotedAll(constantsOf(declared))))
+			}
+		}
+		if lines != nil {
+			p.linef("%s: {\n%s},", quoted(version.Name), strings.Join(lines, ""))
+		}
+	}
+	p.linef("}")
+	p.linef("")
+}
+
+// decidedIn are the names of fields, Type.Field, and types of a package.
+func decidedIn(pkg *model.Package) []string {
+	var names []string
+	for _, marker := range pkg.Markers {
+		if marker.Name == "conversion-gen:with" {
+			name, _, _ := strings.Cut(marker.Value, ",")
+			names = append(names, name)
+		}
+	}
+	for _, declared := range pkg.Types {
+		if slices.ContainsFunc(declared.Markers, decides) {
+			names = append(names, declared.Name)
+		}
+		for _, field := range declared.Underlying.Fields {
+			if slices.ContainsFunc(field.Markers, decides) {
+				names = append(names, fmt.Sprintf("%s.%s", declared.Declared().Name, field.Name))
+			}
+		}
+	}
+	return names
+}
+
+// movedInto are the fields of the next version that fields of other names become, in any struct.
+func movedInto(pkg *model.Package) []string {
+	var names []string
+	for _, declared := range pkg.Types {
+		for _, field := range declared.Underlying.Fields {
+			for _, marker := range field.Markers {
+				if marker.Name != "conversion:rename" && marker.Name != "conversion:alias" {
+					continue
+				}
+				for path := range strings.SplitSeq(marker.Value, ",") {
+					names = append(names, "*."+path[strings.LastIndex(path, ".")+1:])
+				}
+			}
+		}
+	}
+	return names
+}
+
+// constantsOf are the values that a type declares.
+func constantsOf(declared *model.Type) []string {
+	var values []string
+	for _, constant := range declared.Constants {
+		values = append(values, constant.Value)
+	}
+	return slices.Compact(values)
+}

@@ -1,0 +1,258 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package conversiontest
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/mallard-dev/mallard/conversion"
+)
+
+// same is the part of two types that JSON shows alike.
+type same struct {
+	// fields are those of structs, elem is the element of lists and maps; neither is set for what is compared as a whole.
+	fields map[string]*same
+	elem   *same
+	// zero is the JSON at a and at b of structs in which everything is zero.
+	zero [2]any
+	// known are the values of enums.
+	known [2][]string
+}
+
+// alike finds what two versions show alike.
+func (k Kind) alike(a, b Version) *same {
+	f := &finder{kind: k, a: a.Name, b: b.Name, found: make(map[[2]reflect.Type]*same)}
+	from, to := reflect.TypeOf(a.New()).Elem(), reflect.TypeOf(b.New()).Elem()
+	f.packages = [2]string{from.PkgPath(), to.PkgPath()}
+	root := f.find(from, to, storageOf(from), storageOf(to))
+	delete(root.fields, "apiVersion")
+	delete(root.fields, "kind")
+	return root
+}
+
+// storageOf returns the storage type of a kind, which may have a hook.
+func storageOf(kind reflect.Type) reflect.Type {
+	method, ok := reflect.PointerTo(kind).MethodByName("AssignProperties_To_" + kind.Name())
+	if !ok {
+		return nil
+	}
+	return method.Type.In(1).Elem()
+}
+
+// The sides of a conversion. For whether, zero may be nothing before.
+const (
+	before = iota
+	after
+	whether
+)
+
+// finder compares types.
+type finder struct {
+	kind     Kind
+	a, b     string
+	packages [2]string
+	found    map[[2]reflect.Type]*same
+}
+
+// find returns the part that two types have in common, or nil.
+func (f *finder) find(a, b, storageA, storageB reflect.Type) *same {
+	a, b, storageA, storageB = pointedTo(a), pointedTo(b), pointedTo(storageA), pointedTo(storageB)
+	switch known, ok := f.found[[2]reflect.Type{a, b}]; {
+	case ok:
+		return known
+	case a.Kind() != b.Kind() || f.isDecided(f.a, a, "") || f.isDecided(f.b, b, ""):
+		return nil
+	case isLeaf(a) || isLeaf(b):
+		if !isAlike(a, b, nil) {
+			return nil
+		}
+		return &same{known: [2][]string{f.values(f.a, a, before), f.values(f.b, b, after)}}
+	case a.Kind() != reflect.Struct:
+		if a.Kind() == reflect.Array && a.Len() != b.Len() {
+			return nil
+		}
+		elem := f.find(a.Elem(), b.Elem(), elemOf(storageA), elemOf(storageB))
+		if elem == nil {
+			return nil
+		}
+		return &same{elem: elem}
+	}
+	result := &same{fields: make(map[string]*same), zero: [2]any{zeroOf(a), zeroOf(b)}}
+	f.found[[2]reflect.Type{a, b}] = result
+	theirs := fieldsInJSON(b)
+	mine := fieldsInJSON(a)
+	if (hasHook(storageA) || hasHook(storageB)) && !f.decidesFields(f.a, mine) && !f.decidesFields(f.b, theirs) {
+		return result // the hook may be about each of the fields
+	}
+	for name, field := range mine {
+		other, ok := theirs[name]
+		if !ok || f.isDecided(f.a, field.in, field.Name) || f.isDecided(f.b, other.in, other.Name) {
+			continue
+		}
+		if inner := f.find(field.Type, other.Type, fieldOf(storageA, field), fieldOf(storageB, other)); inner != nil {
+			result.fields[name] = inner.orNothing(field, other)
+		}
+	}
+	return result
+}
+
+// orNothing returns the common part of two fields, if zero stands for nothing in a struct with its own JSON, which omitempty does not leave out.
+// A type with IsZero has a meaning for it.
+func (s *same) orNothing(a, b inJSON) *same {
+	if s.fields != nil || s.elem != nil {
+		return s
+	}
+	leaf := *s
+	for side, field := range []inJSON{a, b} {
+		_, hasMeaning := field.Type.MethodByName("IsZero")
+		if field.Type.Kind() == reflect.Struct && !hasMeaning && strings.Contains(field.Tag.Get("json"), ",omit") {
+			leaf.zero[side] = zeroOf(field.Type)
+		}
+	}
+	return &leaf
+}
+
+// isDecided reports whether a marker of a version decides about a type, or about a field of it.
+func (f *finder) isDecided(version string, t reflect.Type, field string) bool {
+	name := t.Name()
+	if field != "" {
+		name += "." + field
+	}
+	decided := f.kind.Decided[version]
+	return slices.Contains(decided, name) || slices.Contains(decided, t.PkgPath()+"."+name) || field != "" && slices.Contains(decided, "*."+field)
+}
+
+func (f *finder) decidesFields(version string, fields map[string]inJSON) bool {
+	for _, each := range fields {
+		if f.isDecided(version, each.in, each.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// values are those of an enum that a version declares.
+func (f *finder) values(version string, t reflect.Type, side int) []string {
+	if t.PkgPath() != f.packages[side] {
+		return nil
+	}
+	return f.kind.Values[version][t.Name()]
+}
+
+// inJSON is a field that JSON shows in a struct, and the struct that declares it.
+type inJSON struct {
+	reflect.StructField
+
+	in reflect.Type
+}
+
+// fieldsInJSON are the fields of a struct by their names in JSON, with those of structs that are inlined.
+func fieldsInJSON(t reflect.Type) map[string]inJSON {
+	fields := make(map[string]inJSON)
+	for field := range t.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch inlined := pointedTo(field.Type); {
+		case name == "" && field.Anonymous && inlined.Kind() == reflect.Struct:
+			for inner, each := range fieldsInJSON(inlined) {
+				if _, known := fields[inner]; !known {
+					fields[inner] = each
+				}
+			}
+		case field.IsExported() && field.Tag.Get("json") != "-":
+			if name == "" {
+				name = field.Name
+			}
+			fields[name] = inJSON{field, t}
+		}
+	}
+	return fields
+}
+
+// isAlike reports whether two types with JSON that is not looked into are the same: one type, or one that both versions declare alike.
+func isAlike(a, b reflect.Type, above []reflect.Type) bool {
+	if a == b || slices.Contains(above, a) {
+		return true
+	}
+	if a.Kind() != b.Kind() || hasJSONOfItsOwn(a) != hasJSONOfItsOwn(b) || hasJSONOfItsOwn(a) && a.Name() != b.Name() {
+		return false
+	}
+	above = append(slices.Clip(above), a)
+	switch {
+	case a.Kind() == reflect.Struct:
+		for i := range a.NumField() {
+			if a.NumField() != b.NumField() || a.Field(i).Name != b.Field(i).Name || !isAlike(a.Field(i).Type, b.Field(i).Type, above) {
+				return false
+			}
+		}
+		return true
+	case a.Kind() == reflect.Map:
+		return isAlike(a.Key(), b.Key(), above) && isAlike(a.Elem(), b.Elem(), above)
+	case isContainer(a.Kind()):
+		return isAlike(a.Elem(), b.Elem(), above)
+	default:
+		return true
+	}
+}
+
+func hasJSONOfItsOwn(t reflect.Type) bool { return hasOwnJSON(reflect.New(t).Elem()) }
+
+// hasHook reports whether a storage type has the method of a hook.
+func hasHook(storage reflect.Type) bool {
+	if storage == nil {
+		return false
+	}
+	for method := range reflect.PointerTo(storage).Methods() {
+		if meantAsHook(method.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+func pointedTo(t reflect.Type) reflect.Type {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
+}
+
+// elemOf and fieldOf follow a storage type as long as it has the shape of the API type.
+func elemOf(storage reflect.Type) reflect.Type {
+	if storage == nil || !isContainer(storage.Kind()) {
+		return nil
+	}
+	return storage.Elem()
+}
+
+func fieldOf(storage reflect.Type, field inJSON) reflect.Type {
+	if storage == nil || storage.Kind() != reflect.Struct {
+		return nil
+	}
+	found, ok := storage.FieldByName(field.Name)
+	if !ok {
+		return nil
+	}
+	return found.Type
+}
+
+// zeroOf is the JSON of a type's zero value, or nil if it has none.
+func zeroOf(t reflect.Type) any {
+	text, err := conversion.Canonical(reflect.New(t).Interface())
+	if err != nil {
+		return nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var zero any
+	if err := decoder.Decode(&zero); err != nil {
+		return nil
+	}
+	return zero
+}

@@ -1,0 +1,170 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package conversiontest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The oracle of what a version shows knows the types of both versions and their JSON, and nothing of what assign-gen planned. Where both
+// types have the same field in JSON, of the same type, and no marker, function or hook decides about it, a client of one version reads what it
+// would get if it read the JSON of the other version.
+
+// shownAlike compares random objects of a with what b shows of them.
+func (k Kind) shownAlike(t *testing.T, annotation string, a, b Version) {
+	t.Helper()
+	random, alike := k.random(t), k.alike(a, b)
+	for range shareOf(k.inputs) {
+		object := canonical(t, random.object(t, a))
+		if path, difference := k.shownWrong(t, alike, object, annotation, a, b); difference != "" {
+			t.Fatalf("%s of %s is shown wrong at %s: %s\nif that is meant, a marker has to declare it\nobject  %s\nshown   %s",
+				path, a.Name, b.Name, difference, object, canonical(t, k.converted(t, object, a, b)))
+		}
+	}
+}
+
+// shownWrong returns the path of a value that b shows otherwise than a, and a description.
+func (k Kind) shownWrong(t *testing.T, alike *same, object, annotation string, a, b Version) (path, difference string) {
+	t.Helper()
+	source, shown := read(t, object), read(t, visible(t, canonical(t, k.converted(t, object, a, b)), annotation))
+	for _, each := range []whole{source, shown} {
+		if metadata, ok := each["metadata"].(whole); ok {
+			delete(metadata, "labels") // one of which may be about the annotation
+		}
+	}
+	// A struct in which everything is zero may stand for nothing, or for itself.
+	const sides = 2
+	wants := make([]any, 0, sides)
+	for _, side := range []int{whether, before} {
+		if part := canonical(t, alike.part(source, side)); b.accepts(part) {
+			wants = append(wants, alike.part(read(t, canonical(t, parsed(t, part, b))), after))
+		}
+	}
+	if len(wants) < sides {
+		return "", "" // b rejects the object
+	}
+	return alike.difference("", source, wants[0], wants[1], alike.part(shown, after))
+}
+
+// part returns the part of an object of a or b that is alike. A struct in which everything is zero is left out, and so is null: for versions that hold them
+// otherwise they are nothing.
+func (s *same) part(value any, side int) any {
+	switch value := value.(type) {
+	case whole:
+		if s.fields == nil && s.elem == nil {
+			return value
+		}
+		result := make(whole)
+		for name, each := range value {
+			if inner := s.at(name); inner != nil && (s.fields == nil || !inner.isNothing(each, side)) {
+				result[name] = inner.part(each, side)
+			}
+		}
+		return result
+	case []any:
+		if s.elem == nil {
+			return value
+		}
+		result := []any{}
+		for _, each := range value {
+			result = append(result, s.elem.part(each, side))
+		}
+		return result
+	default:
+		return value
+	}
+}
+
+// at returns the common part at a name, which is a field's or a key's.
+func (s *same) at(name string) *same {
+	if s.fields == nil {
+		return s.elem
+	}
+	return s.fields[name]
+}
+
+// isNothing reports whether a value of a field is null, or a struct in which everything is zero: at b, everything that is alike.
+func (s *same) isNothing(value any, side int) bool {
+	if side == whether {
+		return value == nil
+	}
+	zero := s.zero[side]
+	if side == after && s.fields != nil {
+		value, zero = s.part(value, side), s.part(zero, side)
+	}
+	object, isObject := value.(whole)
+	return value == nil || zero != nil && reflect.DeepEqual(value, zero) || isObject && s.fields != nil && len(object) == 0
+}
+
+// difference returns the path of the first difference of two parts of objects, and its description. The source is the object at the other version.
+// Either is the part as it would be if structs in which everything is zero were absent before.
+func (s *same) difference(path string, source, want, either, got any) (at, text string) {
+	wanted, isObject := want.(whole)
+	others, _ := either.(whole)
+	shown, isShown := got.(whole)
+	from, _ := source.(whole)
+	list, isList := want.([]any)
+	shownList, _ := got.([]any)
+	otherList, _ := either.([]any)
+	sources, _ := source.([]any)
+	switch {
+	case s == nil || s.fields == nil && s.elem == nil:
+		return s.leafDifference(path, source, want, either, got)
+	case isObject && isShown:
+		names := slices.Collect(maps.Keys(wanted))
+		for name := range shown {
+			if _, ok := wanted[name]; !ok {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			if at, text = s.at(name).difference(path+"."+name, from[name], wanted[name], others[name], shown[name]); text != "" {
+				return at, text
+			}
+		}
+		return "", ""
+	case isList && len(list) == len(shownList) && len(list) == len(sources) && len(list) == len(otherList):
+		for i := range list {
+			if at, text = s.elem.difference(fmt.Sprintf("%s[%d]", path, i), sources[i], list[i], otherList[i], shownList[i]); text != "" {
+				return at, text
+			}
+		}
+		return "", ""
+	default:
+		return s.leafDifference(path, source, want, either, got)
+	}
+}
+
+func (s *same) leafDifference(path string, source, want, either, got any) (at, text string) {
+	if !reflect.DeepEqual(want, got) && !reflect.DeepEqual(either, got) {
+		return strings.TrimPrefix(path, "."), fmt.Sprintf("want %v, got %v", inText(want), inText(got))
+	}
+	value, isText := got.(string)
+	if s != nil && isText && value != "" && s.known[after] != nil && slices.Contains(s.known[before], fmt.Sprint(source)) &&
+		!slices.Contains(s.known[after], value) {
+		return strings.TrimPrefix(path, "."), fmt.Sprintf("%q, and the version declares only %s", value, strings.Join(s.known[after], ", "))
+	}
+	return "", ""
+}
+
+// inText is a value as JSON, or the word for none.
+func inText(value any) string {
+	if value == nil {
+		return "nothing"
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	return string(text)
+}
