@@ -52,9 +52,7 @@ func Make(packages []*model.Package, webhook Interface, kinds ...string) (*Plan,
 		p.pair(link)
 	}
 	for _, link := range result.Links {
-		for _, pair := range link.Pairs {
-			p.fields(pair)
-		}
+		p.called(link)
 	}
 	p.reportMismatches()
 	for _, link := range result.Links {
@@ -79,6 +77,51 @@ func Make(packages []*model.Package, webhook Interface, kinds ...string) (*Plan,
 		return nil, err
 	}
 	return result, nil
+}
+
+// called plans the fields of those pairs that conversions of kinds lead to. Only hand-written code can call the others: such a pair is
+// forgotten if it has a problem. A struct whose fields are converted one by one for the struct around it may be in one.
+func (p *planner) called(link *Link) {
+	var reached []*Pair
+	reach := func(pair *Pair) {
+		if pair != nil && !slices.Contains(reached, pair) {
+			reached = append(reached, pair)
+		}
+	}
+	for _, pair := range link.Pairs {
+		if pair.Older.Root {
+			reach(pair)
+		}
+	}
+	for i := 0; i < len(reached); i++ {
+		p.fields(reached[i])
+		for _, each := range reached[i].Fields {
+			if each.Fate == Converted {
+				reach(each.Conversion.Called())
+			}
+		}
+		for _, each := range reached[i].Aliases {
+			reach(each.Conversion.Called())
+		}
+	}
+	link.Pairs = slices.DeleteFunc(link.Pairs, func(pair *Pair) bool { return !slices.Contains(reached, pair) && !p.isPossible(pair) })
+}
+
+// isPossible plans the fields of a pair, and reports whether that has no problem. Otherwise it leaves no trace.
+func (p *planner) isPossible(pair *Pair) bool {
+	problems, mismatches := p.problems, p.mismatches
+	p.fields(pair)
+	p.sameJSON(pair)
+	if p.problems.Len() == problems.Len() && len(p.mismatches) == len(mismatches) {
+		return true
+	}
+	p.problems, p.mismatches = problems, mismatches
+	for _, each := range pair.Fields {
+		if each.Older != nil {
+			p.plans[each.Older] = slices.DeleteFunc(p.plans[each.Older], func(other *FieldPlan) bool { return other == each })
+		}
+	}
+	return false
 }
 
 // planner holds what is known while planning.

@@ -115,3 +115,27 @@ func TestMoves_RecursiveStruct_IsNotFlattened(t *testing.T) {
 		t.Errorf("the problems are\n%s\nwant %q", got, want)
 	}
 }
+
+// A struct whose fields get into other structs may have the name of a struct of the next version: nothing converts the one to the other.
+func TestMoves_FlattenedStructOfANameInTheNextVersion_IsPlanned(t *testing.T) {
+	text := basic("string")
+	disruption := older.own("Disruption", field("Policy", text, "+conversion:rename=Disruption.Policy"), field("Expire", text, "+conversion:rename=Template.Expire"))
+	newDisruption, template := newer.own("Disruption", field("Policy", text)), newer.own("Template", field("Expire", text))
+	result, err := Make([]*model.Package{
+		older.with([]*model.Field{field("Disruption", disruption, "+conversion:flatten")}, disruption).build(),
+		newer.with([]*model.Field{field("Disruption", newDisruption), field("Template", template)}, newDisruption, template).build(),
+	}, Knative)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		" → Disruption":                         "stashed (newer), presence",
+		" → Template":                           "stashed (newer), presence",
+		"Disruption → ":                         "stashed (older), presence",
+		"Disruption.Expire → Template.Expire":   "converted",
+		"Disruption.Policy → Disruption.Policy": "converted",
+	}
+	if diff := cmp.Diff(want, fates(t, result, "WidgetSpec")); diff != "" {
+		t.Error("(-want +got):", diff)
+	}
+}

@@ -131,6 +131,9 @@ func (l *List) Has(codes ...Code) bool {
 	return slices.ContainsFunc(l.problems, func(p Problem) bool { return slices.Contains(codes, p.Code) })
 }
 
+// Len returns the number of problems.
+func (l *List) Len() int { return len(l.problems) }
+
 // All returns the problems sorted by place, then by code.
 func (l *List) All() []Problem {
 	sorted := slices.Clone(l.problems)
