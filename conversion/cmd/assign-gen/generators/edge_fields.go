@@ -17,7 +17,7 @@ import (
 // before it was made optional.
 func (p *printer) edgeField(f *plan.Field, load bool) (o *operation, at string, kind model.Kind) {
 	version := f.Struct.Version
-	o = p.edge(version, f.API.Type, load, keyFunction(f))
+	o = p.edge(version, f.API.Type, load, p.keyFunction(f))
 	if o.calls() {
 		at = choose(load, "from", "to") + ".Field(" + quoted(f.Key()) + ")"
 	}
@@ -139,18 +139,30 @@ func (p *printer) storeStruct(f *plan.Field, o *operation, at string) {
 }
 
 // keyFunction is the function that names the elements of a list, or nothing if they have no keys.
-func keyFunction(f *plan.Field) string {
+func (p *printer) keyFunction(f *plan.Field) string {
 	if len(f.Settings.ListMapKeys) == 0 {
 		return ""
 	}
-	return "keyOf" + f.Struct.Name + f.Name()
+	key := func(f *plan.Field) string { return f.Struct.Name + "." + f.Name() }
+	if p.keyFunctionNames == nil {
+		var all []string
+		for _, each := range f.Struct.Version.Structs {
+			for _, field := range each.Fields {
+				if len(field.Settings.ListMapKeys) > 0 {
+					all = append(all, key(field))
+				}
+			}
+		}
+		p.keyFunctionNames = identifiers("keyOf", all)
+	}
+	return p.keyFunctionNames[key(f)]
 }
 
 // keyFunctions prints the functions that name the elements of a struct's lists.
 func (p *printer) keyFunctions(each *plan.Struct) {
 	pkg := each.Version.Package.Path
 	for _, f := range each.Fields {
-		name := keyFunction(f)
+		name := p.keyFunction(f)
 		under := plan.StorageType(f.API.Type, pkg)
 		if name == "" || under.Kind != model.Slice {
 			continue

@@ -7,7 +7,6 @@ package generators
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
 )
@@ -83,10 +82,14 @@ func assignableName(pair *plan.Pair) string { return "assignable" + pairName(pai
 
 // pairName is the name of a pair in generated identifiers. It is unique within the link.
 func pairName(pair *plan.Pair) string {
-	if pair.Several {
-		return pair.Older.Name + "To" + pair.Newer.Name
+	if !pair.Several {
+		return pair.Older.Name
 	}
-	return pair.Older.Name
+	name := pair.Older.Name + "To" + pair.Newer.Name
+	for pair.Older.Version.Struct(name) != nil {
+		name += "_"
+	}
+	return name
 }
 
 // assignment prints the function of one direction, in an order that hooks can rely on: what both have, what is stashed,
@@ -169,7 +172,7 @@ func (p *printer) converted(f flow, each *plan.FieldPlan) {
 
 // convertedInto prints the conversion itself. If it can lose something, the original may be in the bag.
 func (p *printer) convertedInto(f flow, each *plan.FieldPlan, key, dst, src string) {
-	exact := exactName(each)
+	exact := exactName(f, each)
 	o := p.operation(f, each.Conversion, exact)
 	isStashed := f.up && each.NewerStashed || !f.up && each.OlderStashed
 	if !each.Conversion.Inexact() {
@@ -210,6 +213,10 @@ func (p *printer) hook(f flow) {
 }
 
 // exactName is the name of the variable that reports whether a field was converted without loss.
-func exactName(each *plan.FieldPlan) string {
-	return "exact" + strings.ReplaceAll(each.From.String(), ".", "")
+func exactName(f flow, each *plan.FieldPlan) string {
+	var paths []string
+	for _, other := range f.pair.Fields {
+		paths = append(paths, other.From.String())
+	}
+	return identifiers("exact", paths)[each.From.String()]
 }

@@ -37,8 +37,9 @@ type printer struct {
 	versions map[string]*plan.Version
 	// aliases are the names of imported packages, by import path.
 	aliases map[string]string
-	// keys are the constants of bag keys, enumNames what functions call enums.
-	keys, enumNames map[string]string
+	// keys are the constants of bag keys, enumNames are the names of enums in functions, and keyFunctionNames are those of functions that name
+	// elements of lists.
+	keys, enumNames, keyFunctionNames map[string]string
 }
 
 func newPrinter(pkg string, all []*plan.Version) *printer {
@@ -74,8 +75,8 @@ var isVersion = regexp.MustCompile(`^v\d+((alpha|beta)\d+)?$`)
 
 // locals are the names of variables in generated functions.
 var locals = []string{
-	"around", "at", "bag", "converted", "dst", "element", "elements", "err", "exact", "from", "i", "in", "key",
-	"object", "order", "original", "own", "same", "self", "shown", "src", "to", "value",
+	"all", "around", "at", "augmented", "bag", "converted", "dst", "element", "elements", "err", "exact", "from", "hub", "i", "in", "key",
+	"next", "object", "ok", "order", "original", "own", "same", "self", "shown", "src", "to", "value",
 }
 
 // alias chooses a package's name: as Kubernetes does for versions, metav1, and v1storage for the storage types of v1.

@@ -127,7 +127,7 @@ func (p *printer) derived(f flow, each *plan.FieldPlan) {
 	case each.Fate == plan.StashedNewer && basisOf(each) != "" && !f.up:
 		p.putDerived(f, each.NewerKey, "src."+each.Newer.String(), basisOf(each))
 	case each.Fate == plan.Converted && each.Conversion.Inexact():
-		p.linef("if !%s {", exactName(each))
+		p.linef("if !%s {", exactName(f, each))
 		older, newer := p.shown(f, "in", each.From), p.shown(f, choose(f.up, "dst", "src"), each.Newer)
 		if f.up {
 			p.putDerived(f, each.OlderKey, older, newer)
