@@ -46,7 +46,8 @@ func (k Kind) expectNothing(t *testing.T, object, annotation string, a, b Versio
 	made := parsed(t, k.expectConverted(t, object, a, b), b)
 	expectKnown := func(path, value string) {
 		if !known[value] {
-			t.Fatalf("%s: %s comes from nowhere\nmade of %s of %s\ngot     %s", path, value, object, a.Name, canonical(t, made))
+			const remedy = "if a hook or functions set it on purpose, add fixed=TEXT to +conversion:strategy=augment, :older=augment or :with"
+			t.Fatalf("%s: %s comes from nowhere\n%s\nmade of %s of %s\ngot     %s", path, value, remedy, cut(object), a.Name, cut(canonical(t, made)))
 		}
 	}
 	values(reflect.ValueOf(made).Elem(), "", b.Fixed, expectKnown)

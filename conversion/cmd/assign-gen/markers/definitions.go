@@ -35,7 +35,7 @@ type definition struct {
 }
 
 const (
-	functionsExample = "+conversion:with=UpFunc,DownFunc or +conversion:with=UpFunc,DownFunc,metadata"
+	functionsExample = "+conversion:with=UpFunc,DownFunc or +conversion:with=UpFunc,DownFunc,metadata or +conversion:with=UpFunc,DownFunc,fixed=TEXT"
 	enumExample      = "+conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD or +conversion:enum=open"
 )
 

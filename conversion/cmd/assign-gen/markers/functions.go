@@ -58,10 +58,12 @@ func unit(marker model.Marker, where string, problems *problem.List) string {
 
 func functions(marker model.Marker, here place, where string, problems *problem.List) *Functions {
 	const names = 2
-	parts := list(marker.Value)
+	value, reason, isFixed := strings.Cut(marker.Value, ",fixed=")
+	parts := list(value)
 	hasMetadata := len(parts) == names+1 && parts[names] == metadataOption
-	if (len(parts) == names || hasMetadata) && token.IsIdentifier(parts[0]) && token.IsIdentifier(parts[1]) {
-		return &Functions{Up: parts[0], Down: parts[1], Metadata: hasMetadata}
+	if (len(parts) == names || hasMetadata) && token.IsIdentifier(parts[0]) && token.IsIdentifier(parts[1]) &&
+		isFixed == (strings.TrimSpace(reason) != "") {
+		return &Functions{Up: parts[0], Down: parts[1], Metadata: hasMetadata, Fixed: strings.TrimSpace(reason)}
 	}
 	problems.Add(problem.Problem{
 		Code: problem.BadMarker, Where: where,

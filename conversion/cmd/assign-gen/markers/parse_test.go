@@ -197,17 +197,17 @@ func TestParse_InvalidMarkers_AreProblems(t *testing.T) {
 		"one function": {
 			[]model.Marker{{Name: "conversion:with", Value: "up"}},
 			`"up" does not name two functions of the storage package, the one to the next version first`,
-			"write +conversion:with=UpFunc,DownFunc or +conversion:with=UpFunc,DownFunc,metadata",
+			"write +conversion:with=UpFunc,DownFunc or +conversion:with=UpFunc,DownFunc,metadata or +conversion:with=UpFunc,DownFunc,fixed=TEXT",
 		},
 		"functions of another package": {
 			[]model.Marker{{Name: "conversion:with", Value: "other.Up,other.Down"}},
 			`"other.Up,other.Down" does not name two functions of the storage package, the one to the next version first`,
-			"write +conversion:with=UpFunc,DownFunc or +conversion:with=UpFunc,DownFunc,metadata",
+			"write +conversion:with=UpFunc,DownFunc or +conversion:with=UpFunc,DownFunc,metadata or +conversion:with=UpFunc,DownFunc,fixed=TEXT",
 		},
 		"functions with an unknown argument": {
 			[]model.Marker{{Name: "conversion:with", Value: "up,down,metadat"}},
 			`"up,down,metadat" does not name two functions of the storage package, the one to the next version first`,
-			"write +conversion:with=UpFunc,DownFunc or +conversion:with=UpFunc,DownFunc,metadata",
+			"write +conversion:with=UpFunc,DownFunc or +conversion:with=UpFunc,DownFunc,metadata or +conversion:with=UpFunc,DownFunc,fixed=TEXT",
 		},
 		"enum with a value twice": {
 			[]model.Marker{{Name: "conversion:enum", Value: "A:b,A:c"}},

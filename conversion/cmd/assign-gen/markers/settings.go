@@ -44,6 +44,8 @@ type Functions struct {
 	Up, Down string
 	// Metadata passes the metadata of the object to both functions.
 	Metadata bool
+	// Fixed is the reason for which the functions make something of empty values, if they do.
+	Fixed string
 }
 
 // Strategy is the treatment of a field, if not the default.

@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 package plan
 
-// Fixed returns the fields that hooks fill even if there is no value, strings of bools that are false without a value, those that versions
+// Fixed returns the fields that hooks and functions fill even if there is no value, strings of bools that are false without a value, those that versions
 // beyond convert them to, and the keys of bags under which versions keep them.
 func (p *Plan) Fixed() (fields map[*Field]bool, keys map[string]bool) {
 	fields, keys = make(map[*Field]bool), make(map[string]bool)
@@ -37,6 +37,12 @@ func (f *FieldPlan) fixed(up, down map[*Field]bool, keys map[string]bool) {
 		down[f.Older] = true
 	case f.Fate == AugmentedNewer && newer.Settings.ToOlder.Fixed:
 		up[newer] = true
+	case f.Fate == Converted && f.Conversion.isFixed():
+		down[f.Older] = true
+		if newer != nil {
+			up[newer] = true
+		}
+		keys[f.OlderKey], keys[f.NewerKey] = true, true
 	case f.Fate == Converted && newer != nil && f.namesFalse(f.Older):
 		up[newer] = true
 	case f.Fate == Converted && newer != nil && f.namesFalse(newer):
@@ -46,12 +52,23 @@ func (f *FieldPlan) fixed(up, down map[*Field]bool, keys map[string]bool) {
 	case f.Fate == Converted && newer != nil && down[newer]:
 		down[f.Older] = true
 	}
+	delete(keys, "")
 	if up[f.Older] && f.OlderKey != "" {
 		keys[f.OlderKey] = true
 	}
 	if down[newer] && f.NewerKey != "" {
 		keys[f.NewerKey] = true
 	}
+}
+
+// isFixed reports whether functions make something of empty values.
+func (c *Conversion) isFixed() bool {
+	for ; c != nil; c = c.Elem {
+		if c.Functions != nil && c.Functions.Fixed != "" || c.Pair != nil && c.Pair.Functions != nil && c.Pair.Functions.Fixed != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // namesFalse reports whether a field is a bool that JSON always shows, and becomes a string of an enum.

@@ -205,7 +205,11 @@ func hookInWords(treatment markers.Treatment) string {
 }
 
 func functionsInWords(functions *markers.Functions) string {
-	return fmt.Sprintf("converted by `%s` and `%s`; what these lose is kept", functions.Up, functions.Down)
+	text := fmt.Sprintf("converted by `%s` and `%s`; what these lose is kept", functions.Up, functions.Down)
+	if functions.Fixed != "" {
+		text += "; they make something of empty values: " + functions.Fixed
+	}
+	return text
 }
 
 func enumInWords(e *plan.Enum) string {
