@@ -6,10 +6,14 @@ SPDX-License-Identifier: Apache-2.0
 package conversiontest
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
 	"reflect"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/mallard-dev/mallard/conversion"
 )
@@ -30,8 +34,82 @@ func expectSamef(t *testing.T, want, got, format string, args ...any) {
 	if want == got {
 		return
 	}
-	t.Errorf(format, args...)
-	t.Fatalf("(-want +got): %s\nwant %s\ngot  %s", cmp.Diff(want, got), want, got)
+	t.Fatal(explained(want, got, fmt.Sprintf(format, args...)))
+}
+
+// explained is the message about two texts in JSON that differ: the cause first, and then as much of the rest as can be read.
+func explained(want, got, message string) string {
+	cause := difference("", decoded(want), decoded(got))
+	if size := truncatedSize.FindStringSubmatch(message + want + got); size != nil {
+		cause += fmt.Sprintf("\nthe annotation would need %s bytes and was left out: add functions for smaller values to conversionFunctions", size[1])
+	}
+	return fmt.Sprintf("%s\n%s\nwant %s\ngot  %s", cause, cut(message), cut(want), cut(got))
+}
+
+// truncatedSize finds the label of an object whose annotation was left out.
+var truncatedSize = regexp.MustCompile(`-truncated":"(\d+)"`)
+
+// cut shortens a text that is too long to be read.
+func cut(text string) string {
+	const most = 4000
+	if len(text) <= most {
+		return text
+	}
+	return fmt.Sprintf("%s… (%d bytes more)", strings.ToValidUTF8(text[:most], ""), len(text)-most)
+}
+
+// decoded is the content of canonical JSON, or the text itself if it is something else.
+func decoded(text string) any {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var content any
+	if decoder.Decode(&content) != nil {
+		return text
+	}
+	return content
+}
+
+// difference describes the first difference of two values from JSON.
+func difference(path string, want, got any) string {
+	wanted, isObject := want.(whole)
+	shown, isShown := got.(whole)
+	list, isList := want.([]any)
+	shownList, isShownList := got.([]any)
+	switch {
+	case reflect.DeepEqual(want, got):
+		return ""
+	case isObject && isShown:
+		for _, name := range slices.Sorted(maps.Keys(union(wanted, shown))) {
+			if text := difference(path+"."+name, wanted[name], shown[name]); text != "" {
+				return text
+			}
+		}
+	case isList && isShownList && len(list) == len(shownList):
+		for i := range list {
+			if text := difference(fmt.Sprintf("%s[%d]", path, i), list[i], shownList[i]); text != "" {
+				return text
+			}
+		}
+	}
+	return fmt.Sprintf("%s: want %s, got %s", strings.TrimPrefix(path, "."), cut(inText(want)), cut(inText(got)))
+}
+
+func union(a, b whole) whole {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}
+
+// inText is a value as JSON, or the word for an absent one.
+func inText(value any) string {
+	if value == nil {
+		return "nothing"
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	return string(text)
 }
 
 // expectEqualf fails the test if two objects differ as canonical JSON. Objects that are equal in memory are not marshaled.

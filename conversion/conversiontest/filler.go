@@ -7,7 +7,6 @@ package conversiontest
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand"
 	"reflect"
@@ -91,15 +90,42 @@ func (f *filler) fillValid(t testing.TB, object any) (again any) {
 			return again
 		}
 	}
-	culprit := reflect.TypeOf(object).Elem()
-	if marshaling, ok := errors.AsType[*json.MarshalerError](err); ok {
-		culprit = marshaling.Type
-		if culprit.Kind() == reflect.Pointer { // since Go 1.27
-			culprit = culprit.Elem()
+	t.Fatalf("none of %d random objects of %T is valid JSON: %s\nadd a func(*%s, randfill.Continue) to conversionFunctions", attempts, object,
+		cut(err.Error()), culprit(reflect.ValueOf(object).Elem()))
+	return nil
+}
+
+// culprit returns the type of the innermost part of an invalid value that is invalid.
+func culprit(value reflect.Value) reflect.Type {
+	var inside []reflect.Value
+	switch value.Kind() { //nolint:exhaustive // the others hold nothing
+	case reflect.Pointer:
+		if !value.IsNil() {
+			return culprit(value.Elem())
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range value.Len() {
+			inside = append(inside, value.Index(i))
+		}
+	case reflect.Map:
+		for _, each := range value.Seq2() {
+			inside = append(inside, each)
+		}
+	case reflect.Struct:
+		for field, each := range value.Fields() {
+			if field.IsExported() && field.Tag.Get("json") != "-" {
+				inside = append(inside, each)
+			}
 		}
 	}
-	t.Fatalf("none of %d random objects of %T is valid JSON: %v\nadd a func(*%s, randfill.Continue) to conversionFunctions", attempts, object, err, culprit)
-	return nil
+	for _, each := range inside {
+		part := reflect.New(each.Type())
+		part.Elem().Set(each)
+		if _, err := reread(part.Interface()); err != nil {
+			return culprit(part.Elem())
+		}
+	}
+	return value.Type()
 }
 
 // reread writes what a pointer points to as JSON and reads it.
@@ -110,7 +136,7 @@ func reread(object any) (again any, err error) {
 	}
 	again = reflect.New(reflect.TypeOf(object).Elem()).Interface()
 	if err := json.Unmarshal(text, again); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", text, err)
+		return nil, fmt.Errorf("%w: reading %s", err, text)
 	}
 	return again, nil
 }

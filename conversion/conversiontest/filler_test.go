@@ -230,3 +230,30 @@ func failureOf(t *testing.T, run func(testing.TB)) string {
 	<-done
 	return f.message
 }
+
+// picky writes any text, and reads only one.
+type picky struct{ Text string }
+
+func (p picky) MarshalJSON() ([]byte, error) { return json.Marshal(p.Text) }
+
+func (p *picky) UnmarshalJSON(text []byte) error {
+	if string(text) != `"right"` {
+		return errNeither
+	}
+	p.Text = "right"
+	return nil
+}
+
+// A type that cannot read what it writes is named, also if it is deep inside: functions are for it and not for the object. The reason comes before
+// the object.
+func TestFiller_TypeThatRejectsItsOwnJSON_FailsWithItsName(t *testing.T) {
+	type holder struct {
+		Inside map[string][]*picky `json:"inside"`
+	}
+	failed := failureOf(t, func(t testing.TB) { newFiller(testrand.Source(t), nil).withEverything().fillValid(t, &holder{}) })
+	for _, want := range []string{"is valid JSON: " + errNeither.Error() + ": reading ", "add a func(*conversiontest.picky, randfill.Continue) to conversionFunctions"} {
+		if !strings.Contains(failed, want) {
+			t.Errorf("the test failed with %q, want %q", failed, want)
+		}
+	}
+}

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package conversiontest
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -27,7 +26,7 @@ func (k Kind) shownAlike(t *testing.T, annotation string, a, b Version) {
 		object := canonical(t, random.object(t, a))
 		if path, difference := k.shownWrong(t, alike, object, annotation, a, b); difference != "" {
 			t.Fatalf("%s of %s is shown wrong at %s: %s\nif that is meant, a marker has to declare it\nobject  %s\nshown   %s",
-				path, a.Name, b.Name, difference, object, canonical(t, k.converted(t, object, a, b)))
+				path, a.Name, b.Name, difference, cut(object), cut(canonical(t, k.converted(t, object, a, b))))
 		}
 	}
 }
@@ -120,14 +119,7 @@ func (s *same) difference(path string, source, want, either, got any) (at, text 
 	case s == nil || s.fields == nil && s.elem == nil:
 		return s.leafDifference(path, source, want, either, got)
 	case isObject && isShown:
-		names := slices.Collect(maps.Keys(wanted))
-		for name := range shown {
-			if _, ok := wanted[name]; !ok {
-				names = append(names, name)
-			}
-		}
-		slices.Sort(names)
-		for _, name := range names {
+		for _, name := range slices.Sorted(maps.Keys(union(wanted, shown))) {
 			if at, text = s.at(name).difference(path+"."+name, from[name], wanted[name], others[name], shown[name]); text != "" {
 				return at, text
 			}
@@ -147,7 +139,7 @@ func (s *same) difference(path string, source, want, either, got any) (at, text 
 
 func (s *same) leafDifference(path string, source, want, either, got any) (at, text string) {
 	if !reflect.DeepEqual(want, got) && !reflect.DeepEqual(either, got) {
-		return strings.TrimPrefix(path, "."), fmt.Sprintf("want %v, got %v", inText(want), inText(got))
+		return strings.TrimPrefix(path, "."), fmt.Sprintf("want %s, got %s", cut(inText(want)), cut(inText(got)))
 	}
 	value, isText := got.(string)
 	if s != nil && isText && value != "" && s.known[after] != nil && slices.Contains(s.known[before], fmt.Sprint(source)) &&
@@ -155,16 +147,4 @@ func (s *same) leafDifference(path string, source, want, either, got any) (at, t
 		return strings.TrimPrefix(path, "."), fmt.Sprintf("%q, and the version declares only %s", value, strings.Join(s.known[after], ", "))
 	}
 	return "", ""
-}
-
-// inText is a value as JSON, or the word for none.
-func inText(value any) string {
-	if value == nil {
-		return "nothing"
-	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Sprint(value)
-	}
-	return string(text)
 }
