@@ -36,5 +36,5 @@ func run(arguments []string) error {
 	if flags.NArg() > 0 {
 		return fmt.Errorf("assign-gen takes only flags, no arguments, and got %q", flags.Args())
 	}
-	return generate.Run(a)
+	return generate.Run(a, os.Stdout)
 }

@@ -8,6 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 package generate
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,7 +46,7 @@ func TestKinds_Some_Compile(t *testing.T) {
 	generatedProject(t)
 	a := args.New()
 	a.InputDirs, a.Kinds = projectVersions, []string{"Gadget"}
-	if err := Run(a); err != nil {
+	if err := Run(a, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	mustGo(t, "vet", "./widget/v1", "./widget/roundtrip")
@@ -57,7 +58,7 @@ func TestRun_LongFiles_AreDividedByKinds(t *testing.T) {
 	const most = 700
 	a := args.New()
 	a.InputDirs = projectVersions
-	if err := runWithin(a, most); err != nil {
+	if err := runWithin(a, most, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	var divided []string

@@ -8,6 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 package generate
 
 import (
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ func TestKinds_LeaveOutNoneThatIsReleased(t *testing.T) {
 	generatedProject(t)
 	lock, a := filepath.Join("widget", "conversion.lock"), args.New()
 	a.InputDirs, a.Kinds = projectVersions, []string{"Gadget"}
-	if err := Run(a); err != nil {
+	if err := Run(a, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, filepath.Join("widget", "v1", generators.EdgeFile)); !strings.Contains(got, "*Gadget)") || strings.Contains(got, "*Widget)") {
@@ -32,7 +33,7 @@ func TestKinds_LeaveOutNoneThatIsReleased(t *testing.T) {
 
 	write(t, lock, strings.ReplaceAll(firstRun[lock], "unreleased\n", ""))
 	before := snapshot(t, "widget")
-	err := Run(a)
+	err := Run(a, io.Discard)
 	if want := ": E11 v1beta1 WidgetSpec v1/probe: "; err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "or, if --kinds") {
 		t.Errorf("the run ended with %v, want %q", err, want)
 	}

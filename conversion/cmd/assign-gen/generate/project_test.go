@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package generate
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -109,7 +110,7 @@ func generatedProject(t *testing.T) {
 func run(versions ...string) error {
 	a := args.New()
 	a.InputDirs = versions
-	return Run(a)
+	return Run(a, io.Discard)
 }
 
 func mustRun(t *testing.T, versions ...string) {

@@ -8,6 +8,7 @@ package generate
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -21,11 +22,11 @@ import (
 )
 
 // Run generates the files of the APIs whose packages the arguments name. If it returns an error, nothing has been written for any of them, and
-// the error contains all problems of all of them.
-func Run(a *args.Args) error { return runWithin(a, generators.MaxLines) }
+// the error contains all problems of all of them. Otherwise a line about each version and the next one is printed.
+func Run(a *args.Args, out io.Writer) error { return runWithin(a, generators.MaxLines, out) }
 
 // runWithin divides files that have more lines than allowed.
-func runWithin(a *args.Args, maxLines int) error {
+func runWithin(a *args.Args, maxLines int, out io.Writer) error {
 	if err := a.Validate(); err != nil {
 		return err
 	}
@@ -50,7 +51,15 @@ func runWithin(a *args.Args, maxLines int) error {
 	if err := errors.Join(problems...); err != nil {
 		return err
 	}
-	return writeAll(outputs)
+	if err := writeAll(outputs); err != nil {
+		return err
+	}
+	for _, o := range outputs {
+		if _, err := io.WriteString(out, record.Summary(o.plan, model.Relative(o.report))); err != nil {
+			return fmt.Errorf("printing the summary: %w", err)
+		}
+	}
+	return nil
 }
 
 // output holds what is written for an API, and where.

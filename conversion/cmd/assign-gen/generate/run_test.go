@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/args"
 )
 
 // Without a storage package on disk one run is enough, and the next one changes nothing, not even a file's time.
@@ -51,6 +53,32 @@ func TestRun_NoStoragePackage_SecondRunChangesNothing(t *testing.T) {
 	mustRun(t, projectVersions...)
 	if diff := cmp.Diff(before, snapshot(t, "widget")); diff != "" {
 		t.Error("the second run (-before +after):", diff)
+	}
+}
+
+// A run that succeeds prints a line about each version and the next one: it names fields that one of them does not show.
+func TestRun_Success_PrintsASummary(t *testing.T) {
+	generatedProject(t)
+	a := args.New()
+	a.InputDirs = projectVersions
+	var out strings.Builder
+	if err := Run(a, &out); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	wants := [][]string{
+		{"v1alpha1 → v1beta1: ", " fields copied, ", "1 not representable (WidgetSpec.unread); see widget/zz_generated.conversion-report.md"},
+		{"v1beta1 → v1: ", " kept in the annotation (GadgetSpec.guarded, ", " decided by hooks or functions, ", "2 not representable (GadgetSpec.secret, GadgetSpec.unseen); "},
+	}
+	if len(lines) != len(wants) {
+		t.Fatalf("got %q, want %d lines", lines, len(wants))
+	}
+	for i, line := range lines {
+		for _, want := range wants[i] {
+			if !strings.Contains(line, want) {
+				t.Errorf("got %s, want %q", line, want)
+			}
+		}
 	}
 }
 

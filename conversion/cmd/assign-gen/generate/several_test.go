@@ -8,6 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 package generate
 
 import (
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -105,7 +106,7 @@ func TestRun_SeveralAPIs_KindsAreRejected(t *testing.T) {
 	severalAPIs(t)
 	a := args.New()
 	a.InputDirs, a.Kinds = bothVersions, []string{"Gadget"}
-	if err := Run(a); err == nil || !strings.HasPrefix(err.Error(), "--kinds ") {
+	if err := Run(a, io.Discard); err == nil || !strings.HasPrefix(err.Error(), "--kinds ") {
 		t.Errorf("the run ended with %v, want an error that names --kinds", err)
 	}
 }

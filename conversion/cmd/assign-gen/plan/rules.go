@@ -66,6 +66,16 @@ func (c *Conversion) Inexact() bool {
 	}
 }
 
+// IsByFunctions reports whether hand-written functions convert the value, or parts of it.
+func (c *Conversion) IsByFunctions() bool {
+	for ; c != nil; c = c.Elem {
+		if c.Rule == ByFunctions {
+			return true
+		}
+	}
+	return false
+}
+
 // copiesText reports whether what is innermost is a text that stays the same.
 func (c *Conversion) copiesText() bool {
 	for c.Elem != nil {
