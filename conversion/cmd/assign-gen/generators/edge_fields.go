@@ -189,15 +189,9 @@ func (p *printer) keyFunctions(each *plan.Struct) {
 
 // keyPart is the expression of one of the fields that name an element.
 func keyPart(element string, t *model.Type, key string) string {
-	for _, field := range t.Base().Fields {
-		if field.JSON != key {
-			continue
-		}
-		expression := element + "." + field.Name
-		if field.Type.Kind == model.Named && field.Type.Base().Kind == model.Basic && field.Type.Base().Name == "string" {
-			return "string(" + expression + ")"
-		}
-		return expression
+	field := t.FieldInJSON(key) // which the planner has checked
+	if base := field.Type.Base(); field.Type.Kind == model.Named && base.Kind == model.Basic && base.Name == "string" {
+		return "string(" + element + "." + field.Name + ")"
 	}
-	return quoted(key) // validated by the planner
+	return element + "." + field.Name
 }

@@ -137,6 +137,23 @@ func (t *Type) Field(name string) *Field {
 	return nil
 }
 
+// FieldInJSON returns the field that JSON shows under a name in a struct, which may be a field of one that is inlined, or nil.
+func (t *Type) FieldInJSON(name string) *Field {
+	for _, field := range t.Base().Fields {
+		if field.JSON == name {
+			return field
+		}
+	}
+	for _, field := range t.Base().Fields {
+		if field.Inline() {
+			if found := field.Type.FieldInJSON(name); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
 // FieldNames returns the names of the struct's fields in their order.
 func (t *Type) FieldNames() []string {
 	names := make([]string, len(t.Fields))

@@ -76,10 +76,8 @@ func identityFix(field *Field) string {
 // likelyKey returns the name in JSON of a text that identifies elements by convention.
 func likelyKey(element *model.Type) string {
 	for _, name := range []string{"name", "key", "id", "uid"} {
-		for _, field := range element.Base().Fields {
-			if base := field.Type.Base(); field.JSON == name && base.Kind == model.Basic && base.Name == "string" {
-				return name
-			}
+		if field := element.FieldInJSON(name); field != nil && isString(field.Type.Base()) {
+			return name
 		}
 	}
 	return "NAME"

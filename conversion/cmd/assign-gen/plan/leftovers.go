@@ -75,7 +75,7 @@ func (p *planner) listKeys(field *Field) {
 		known = append(known, each.JSON)
 	}
 	for _, key := range field.Settings.ListMapKeys {
-		if !slices.Contains(known, key) {
+		if elementOf(list).FieldInJSON(key) == nil {
 			p.problem(problem.BadMarker, field.label(), "the list's elements have no field "+key+" in JSON"+nearest.Suggestion(key, known),
 				"correct "+field.Settings.KeyMarker)
 		}

@@ -1,0 +1,23 @@
+//go:build nightly
+
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package generate
+
+import "testing"
+
+// The generated tests of random types pass.
+func TestRun_ManyRandomTypes_CompileAndPass(t *testing.T) {
+	project(t)
+	const many, tested = 2000, 10
+	c, apis := expectRandom(t, many)
+	c.write(apis[:tested])
+	t.Setenv("MALLARD_TEST_INPUTS", "20")
+	for i := range tested {
+		mustRun(t, "./"+folder(i)+"/v1beta1", "./"+folder(i)+"/v1")
+		mustGo(t, "test", "-vet=off", "./"+folder(i)+"/...")
+	}
+}
