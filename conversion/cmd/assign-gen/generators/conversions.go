@@ -27,6 +27,8 @@ func (p *printer) operation(f flow, c *plan.Conversion, exact string) *operation
 	switch c.Rule {
 	case plan.Copy:
 		o.kind = set
+	case plan.Cast:
+		o.kind = cast
 	case plan.DeepCopy:
 		o.kind, o.nilable = deepCopy, nilable(target)
 	case plan.Call:
@@ -39,6 +41,9 @@ func (p *printer) operation(f flow, c *plan.Conversion, exact string) *operation
 		o.kind = ofArray
 	case plan.OfMap:
 		o.kind = ofMap
+		if !c.Older.Key.Same(c.Newer.Key) {
+			o.key = func(key string) string { return fmt.Sprintf("%s(%s)", p.storage(target.Key), key) }
+		}
 	case plan.OfKeys: // keyed prints it
 	case plan.Widen:
 		p.widened(f, o)

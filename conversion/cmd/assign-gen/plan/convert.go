@@ -28,6 +28,8 @@ type converter struct {
 	olderField, newerField *Field
 	// mismatch are the innermost types that have no conversion, if these have names.
 	mismatch *mismatch
+	// inside counts the lists and maps around the types, in which a pointer is not optional.
+	inside int
 	// reported reports whether a problem already states the reason for which there is no conversion.
 	reported bool
 }
@@ -44,6 +46,7 @@ func handlers() []handler {
 		countUnits,
 		copyBasic,
 		widenNumber,
+		castForeign,
 		copyForeign,
 		callPair,
 		throughPointer,
@@ -62,7 +65,11 @@ func (c *converter) convert(older, newer *model.Type) (conversion *Conversion, r
 		}
 	}
 	c.noteMismatch(older, newer)
-	return nil, fmt.Sprintf("no conversion from %s to %s", describe(older), describe(newer))
+	from, to := older.String(), newer.String()
+	if c.inside == 0 {
+		from, to = describe(older), describe(newer)
+	}
+	return nil, fmt.Sprintf("no conversion from %s to %s", from, to)
 }
 
 // callFunctions handles a field with the marker with, whatever it holds.
@@ -119,6 +126,16 @@ func widenNumber(_ *converter, older, newer *model.Type) (conversion *Conversion
 		}
 	}
 	return nil, fmt.Sprintf("no conversion from %s to %s", older.Name, newer.Name)
+}
+
+// castForeign handles a string, number or bool whose type has a name in another module, and one of the same kind. Such a name is exact, unless its
+// type writes its JSON itself.
+func castForeign(_ *converter, older, newer *model.Type) (conversion *Conversion, reason string) {
+	if !older.Base().Same(newer.Base()) || older.Base().Kind != model.Basic || older.Same(newer) ||
+		slices.ContainsFunc(ownJSON, older.Has) || slices.ContainsFunc(ownJSON, newer.Has) {
+		return nil, ""
+	}
+	return &Conversion{Rule: Cast, Older: older, Newer: newer}, ""
 }
 
 // copyForeign handles types of other modules, which have to be the same.
@@ -187,7 +204,7 @@ func throughArray(c *converter, older, newer *model.Type) (conversion *Conversio
 }
 
 func throughMap(c *converter, older, newer *model.Type) (conversion *Conversion, reason string) {
-	if older.Kind == model.Map && newer.Kind == model.Map && !older.Key.Same(newer.Key) {
+	if older.Kind == model.Map && newer.Kind == model.Map && !older.Key.Base().Same(newer.Key.Base()) {
 		return nil, fmt.Sprintf("the keys are %s and %s", older.Key, newer.Key)
 	}
 	return c.through(model.Map, OfMap, older, newer)
@@ -196,6 +213,10 @@ func throughMap(c *converter, older, newer *model.Type) (conversion *Conversion,
 func (c *converter) through(kind model.Kind, rule Rule, older, newer *model.Type) (conversion *Conversion, reason string) {
 	if older.Kind != kind || newer.Kind != kind {
 		return nil, ""
+	}
+	if kind != model.Pointer {
+		c.inside++
+		defer func() { c.inside-- }()
 	}
 	elem, reason := c.convert(older.Elem, newer.Elem)
 	if elem == nil {

@@ -15,7 +15,7 @@ import (
 // rules spells a conversion from the outside to the inside.
 func rules(c *Conversion) string {
 	names := map[Rule]string{
-		Copy: "copy", DeepCopy: "deep copy", Call: "call", OfPointer: "pointer", OfSlice: "slice", OfArray: "array", OfMap: "map", Widen: "widen", MapEnum: "enum",
+		Copy: "copy", Cast: "cast", DeepCopy: "deep copy", Call: "call", OfPointer: "pointer", OfSlice: "slice", OfArray: "array", OfMap: "map", Widen: "widen", MapEnum: "enum",
 	}
 	text := names[c.Rule]
 	if c.Elem != nil {
@@ -47,6 +47,10 @@ func TestConvert_ConvertibleTypes_ReturnsTheConversion(t *testing.T) {
 		"a type of another module":     {url, pointer(url), "pointer of deep copy"},
 		"another module's map":         {resources, resources, "deep copy"},
 		"another module's string":      {foreign("UID", basic("string"), "String"), foreign("UID", basic("string"), "String"), "pointer of copy"},
+		"another module's name":        {foreign("UID", basic("string"), "String"), newer.named("Path", basic("string")), "pointer of cast"},
+		"a string and another's name":  {pointer(basic("string")), foreign("UID", basic("string"), "String"), "pointer of cast"},
+		"a list of another's names":    {slice(foreign("UID", basic("string"), "String")), slice(basic("string")), "slice of cast"},
+		"another's names as keys":      {mapOf(foreign("UID", basic("string"), "String"), basic("bool")), mapOf(basic("string"), basic("bool")), "map of copy"},
 		"an integer with more room":    {basic("int32"), pointer(basic("int64")), "pointer of widen"},
 		"an unsigned one":              {basic("uint8"), basic("uint16"), "pointer of widen"},
 		"a float":                      {basic("float32"), basic("float64"), "pointer of widen"},
@@ -95,6 +99,15 @@ func TestConvert_TypesThatDoNotConvert_ReturnsNothing(t *testing.T) {
 		"a number that has a sign":   {basic("int32"), basic("uint32"), "no conversion from int32 to uint32"},
 		"a whole number and a float": {basic("int32"), basic("float64"), "no conversion from int32 to float64"},
 		"a scalar and a struct":      {basic("string"), newerRule, "no conversion from string to v1.Rule"},
+		"a pointer in a list": {
+			slice(basic("string")), slice(pointer(basic("string"))), "no conversion from string to *string",
+		},
+		"pointers in a map": {
+			mapOf(basic("string"), pointer(olderRule)), mapOf(basic("string"), newerRule), "no conversion from *v1beta1.Rule to v1.Rule",
+		},
+		"another module's type with its JSON": {
+			foreign("Level", basic("string"), "MarshalJSON"), basic("string"), "no conversion from duck.Level to string",
+		},
 		"a struct of ours and of others": {
 			olderRule, foreign("Rule", structOf()), "no conversion from v1beta1.Rule to duck.Rule",
 		},
@@ -107,7 +120,7 @@ func TestConvert_TypesThatDoNotConvert_ReturnsNothing(t *testing.T) {
 			older.own("Gone"), newerOther, "v1beta1.Gone has no counterpart in the next version; if that is v1.Other, mark the type +conversion:name=Other",
 		},
 		"arrays of other lengths":    {array(2, basic("string")), array(3, basic("string")), "an array of 2 becomes one of 3"},
-		"elements that are pointers": {slice(olderOther), slice(pointer(newerOther)), "no conversion from v1beta1.Other to v1.Other"},
+		"elements that are pointers": {slice(olderOther), slice(pointer(newerOther)), "no conversion from v1beta1.Other to *v1.Other"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			types := []*model.Type{olderRule, olderOther}

@@ -17,6 +17,8 @@ type Rule int
 const (
 	// Copy assigns.
 	Copy Rule = iota
+	// Cast converts a string, number or bool to one whose type has another name.
+	Cast
 	// DeepCopy calls DeepCopyInto of a type of another module.
 	DeepCopy
 	// Call calls the functions of a Pair.
@@ -59,7 +61,7 @@ func (c *Conversion) Inexact() bool {
 		return true
 	case OfPointer, OfSlice, OfArray, OfMap:
 		return c.Elem.Inexact()
-	case Copy, DeepCopy, Call, OfKeys:
+	case Copy, Cast, DeepCopy, Call, OfKeys:
 		return false
 	default:
 		return false
@@ -81,7 +83,7 @@ func (c *Conversion) copiesText() bool {
 	for c.Elem != nil {
 		c = c.Elem
 	}
-	return c.Rule == Copy && isString(c.Older)
+	return (c.Rule == Copy || c.Rule == Cast) && isString(c.Older.Base())
 }
 
 // Called returns the pair whose functions convert what is innermost, or nil.

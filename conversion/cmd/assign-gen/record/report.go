@@ -185,7 +185,7 @@ func convertedInWords(each *plan.FieldPlan) string {
 			words = append(words, functionsInWords(c.Functions))
 		case plan.OfKeys:
 			words = append(words, "a map by "+"`"+c.Key.Key()+"`"+"; the order of the list is kept")
-		case plan.Copy, plan.DeepCopy, plan.Call, plan.OfPointer, plan.OfSlice, plan.OfArray, plan.OfMap:
+		case plan.Copy, plan.Cast, plan.DeepCopy, plan.Call, plan.OfPointer, plan.OfSlice, plan.OfArray, plan.OfMap:
 		}
 	}
 	if each.Undeclared != nil {
