@@ -53,7 +53,56 @@ func (f *Field) absence() absence {
 }
 
 // IsRequired reports whether JSON always shows a value, and zero is one.
-func (f *Field) IsRequired() bool { return f.API.Omit == model.Always && !f.Settings.ZeroIsAbsent }
+func (f *Field) IsRequired() bool {
+	return f.API.Omit == model.Always && !f.Settings.ZeroIsAbsent && !f.neverAbsent
+}
+
+// neverAbsent finds numbers, texts and bools that some versions always show and others leave out when they are zero, and of which no version
+// shows absent and zero apart. Zero is absent for all of them, so that nothing has to be kept about it.
+func neverAbsent(result *Plan) {
+	related, isSpecial := make(map[*Field][]*Field), make(map[*Field]bool)
+	for _, link := range result.Links {
+		for _, pair := range link.Pairs {
+			for _, each := range pair.Fields {
+				var newer *Field
+				if each.Newer != nil {
+					newer = each.Newer.Last().Field
+				}
+				if each.Older != nil && newer != nil && each.Fate == Converted && each.Conversion.keepsZero() {
+					related[each.Older], related[newer] = append(related[each.Older], newer), append(related[newer], each.Older)
+				} else {
+					isSpecial[each.Older], isSpecial[newer] = true, true
+				}
+			}
+		}
+	}
+	var found []*Field
+	for field := range related {
+		all := []*Field{field}
+		for i := 0; i < len(all); i++ {
+			for _, other := range related[all[i]] {
+				if !slices.Contains(all, other) {
+					all = append(all, other)
+				}
+			}
+		}
+		isKnown := slices.ContainsFunc(all, func(f *Field) bool { return isSpecial[f] || f.absence() == byNil })
+		if !isKnown && slices.ContainsFunc(all, func(f *Field) bool { return f.absence() == byZero }) {
+			found = append(found, all...)
+		}
+	}
+	for _, field := range found {
+		field.neverAbsent = true
+	}
+}
+
+// keepsZero reports whether the conversion is that of a number, text or bool, and zero stays zero.
+func (c *Conversion) keepsZero() bool {
+	if c.Rule == OfPointer {
+		c = c.Elem
+	}
+	return (c.Rule == Copy || c.Rule == Cast || c.Rule == Widen) && c.Older.Base().Kind == model.Basic
+}
 
 // marked reports whether one version shows absence in a way that the destination cannot, so that a mark is kept.
 func marked(each *FieldPlan, up bool) bool {

@@ -42,12 +42,15 @@ func (p *planner) identities(result *Plan) {
 				if kept := append(p.keptFromAbove(field), p.keptFromBelow(field, below)...); kept != nil {
 					p.problem(problem.NoIdentity, field.label()+" ("+field.API.Type.String()+")",
 						"the annotation keeps "+enumerated(kept)+" for its elements, and nothing identifies them after an edit",
-						identityFix(field))
+						identityFix(field, kept))
 				}
 			}
 		}
 	}
 }
+
+// whether begins the words for a value of which only the presence is kept.
+const whether = "whether "
 
 // enumerated names at most three of several things.
 func enumerated(all []string) string {
@@ -64,12 +67,16 @@ func enumerated(all []string) string {
 }
 
 // identityFix offers the field of the elements that is likely to identify them.
-func identityFix(field *Field) string {
+func identityFix(field *Field, kept []string) string {
+	zero := ""
+	if slices.ContainsFunc(kept, func(each string) bool { return strings.HasPrefix(each, whether) }) {
+		zero = "add +conversion:zero=absent to the field if zero means absent, or "
+	}
 	key := "NAME"
 	if t := StorageType(field.API.Type, field.Struct.Version.Package.Path); t.Kind == model.Slice {
 		key = likelyKey(elementOf(t))
 	}
-	return "add +conversion:key=" + key + " (for conversions only), or +listType=map and +listMapKey=" + key +
+	return zero + "add +conversion:key=" + key + " (for conversions only), or +listType=map and +listMapKey=" + key +
 		", or accept place and content: +conversion:positional"
 }
 
@@ -162,8 +169,10 @@ func kept(pair *Pair, up bool, seen map[*Pair]bool) []string {
 				all = append(all, pair.Newer.label()+"."+each.Newer.String())
 			}
 		case Converted:
-			if each.Conversion.Inexact() || each.Conversion.Rule == OfKeys || marked(each, up) {
+			if each.Conversion.Inexact() || each.Conversion.Rule == OfKeys {
 				all = append(all, pair.source(each, up))
+			} else if marked(each, up) {
+				all = append(all, whether+pair.source(each, up)+" was absent or zero")
 			}
 			if called := each.Conversion.Called(); called != nil {
 				all = append(all, kept(called, up, seen)...)

@@ -70,6 +70,7 @@ func Make(packages []*model.Package, webhook Interface, kinds ...string) (*Plan,
 		}
 	}
 	p.metadata(result)
+	neverAbsent(result)
 	p.identities(result)
 	p.unused(result)
 	p.collisions(result)

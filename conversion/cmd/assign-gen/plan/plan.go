@@ -86,6 +86,8 @@ type Field struct {
 	Settings markers.Field
 	// Storage is the field's type in the storage type. It can always be nil.
 	Storage *model.Type
+	// neverAbsent reports whether no version shows a difference between zero and absent.
+	neverAbsent bool
 	// unsupported reports whether a problem of the field is known, so that no conversion is sought.
 	unsupported bool
 }
