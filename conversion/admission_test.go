@@ -57,7 +57,8 @@ func TestAnnotationPreserve_NoLiveObject_AnnotationIsLeftAlone(t *testing.T) {
 	}
 }
 
-const limits = "at most 65536 bytes and 1024 properties fit into this annotation, and 262144 bytes into all annotations together"
+const limits = "at most 65536 bytes and 1024 properties fit into this annotation, nested at most 32 levels deep, and 262144 bytes into all " +
+	"annotations together"
 
 func finding(message, details string, warning bool) []conversion.Finding {
 	return []conversion.Finding{{Field: "metadata.annotations", Message: message, Details: annotation + ": " + details, Warning: warning}}
@@ -80,7 +81,7 @@ func TestAnnotationValidate_TruncatedRepresentation_IsRejected(t *testing.T) {
 	expectFindings(t, "update", oldProperties.Validate(truncated, truncated), want)
 	expectFindings(t, "update without the label", oldProperties.Validate(unmarked, truncated), want)
 	expectFindings(t, "at v1", properties.ValidateRepresentation("v1alpha1", truncated),
-		finding("v1alpha1 cannot represent the object without losing data", need+"; make the object or its annotations smaller", false))
+		finding("v1alpha1 cannot represent the object without losing data", need+"; make the object or its annotations smaller, or nest its values less deep", false))
 }
 
 // The hub shows everything, so a client that has set the label can remove it again.
