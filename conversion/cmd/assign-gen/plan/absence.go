@@ -60,22 +60,7 @@ func (f *Field) IsRequired() bool {
 // neverAbsent finds numbers, texts and bools that some versions always show and others leave out when they are zero, and of which no version
 // shows absent and zero apart. Zero is absent for all of them, so that nothing has to be kept about it.
 func neverAbsent(result *Plan) {
-	related, isSpecial := make(map[*Field][]*Field), make(map[*Field]bool)
-	for _, link := range result.Links {
-		for _, pair := range link.Pairs {
-			for _, each := range pair.Fields {
-				var newer *Field
-				if each.Newer != nil {
-					newer = each.Newer.Last().Field
-				}
-				if each.Older != nil && newer != nil && each.Fate == Converted && each.Conversion.keepsZero() {
-					related[each.Older], related[newer] = append(related[each.Older], newer), append(related[newer], each.Older)
-				} else {
-					isSpecial[each.Older], isSpecial[newer] = true, true
-				}
-			}
-		}
-	}
+	related, isSpecial := relations(result)
 	var found []*Field
 	for field := range related {
 		all := []*Field{field}
@@ -94,6 +79,27 @@ func neverAbsent(result *Plan) {
 	for _, field := range found {
 		field.neverAbsent = true
 	}
+}
+
+// relations returns the fields of the neighboring versions that a number, text or bool becomes, and the fields that are something else in one.
+func relations(result *Plan) (related map[*Field][]*Field, isSpecial map[*Field]bool) {
+	related, isSpecial = make(map[*Field][]*Field), make(map[*Field]bool)
+	for _, link := range result.Links {
+		for _, pair := range link.Pairs {
+			for _, each := range pair.Fields {
+				older, newer := each.Older, (*Field)(nil)
+				if each.Newer != nil {
+					newer = each.Newer.Last().Field
+				}
+				if older != nil && newer != nil && each.Fate == Converted && each.Conversion.keepsZero() {
+					related[older], related[newer] = append(related[older], newer), append(related[newer], older)
+				} else {
+					isSpecial[older], isSpecial[newer] = true, true
+				}
+			}
+		}
+	}
+	return related, isSpecial
 }
 
 // keepsZero reports whether the conversion is that of a number, text or bool, and zero stays zero.
