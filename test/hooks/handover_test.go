@@ -116,7 +116,7 @@ echo "end $POD_NAME" >>"$runs/journal"
 // awaitLooks waits until a process that does not lead has read the leases several times.
 func (s *scene) awaitLooks(process string) {
 	s.Helper()
-	looks := s.env.Proxy(s.T, process).Count(harness.Matching("list", "leases"))
+	looks := s.env.Proxy(s.T, process).Count(harness.Matching("get", "leases"))
 	harness.Eventually(s, process+" has read the leases", func(context.Context) error {
 		if n := looks(); n < 3 {
 			return fmt.Errorf("it has done so %d times", n)
