@@ -49,7 +49,8 @@ type source struct {
 	hash string
 }
 
-// findSource finds the module of the control plane: next to this one in a checkout, otherwise in the module cache.
+// findSource finds the module of the control plane: next to this one in a checkout, which may replace this one in the operator's go.mod, otherwise in
+// the module cache.
 func findSource(ctx context.Context) (*source, error) {
 	root, err := folderWith(filepath.Join(moduleDir, "go.mod"))
 	if err != nil {
@@ -112,11 +113,15 @@ func folderWith(file string) (string, error) {
 }
 
 // download returns the folder of the control plane's module in the module cache, at the version of this module that the operator requires:
-// the two are released together.
+// the two are released together. If a folder replaces this module, the control plane's is the folder that it is in.
 func download(ctx context.Context) (string, error) {
-	version, err := goCommand(ctx, "list", "-m", "-f", "{{.Version}}", envModule)
+	version, err := goCommand(ctx, "list", "-m", "-f", "{{with .Replace}}{{.Version}}{{else}}{{.Version}}{{end}}", envModule)
 	if err != nil {
 		return "", fmt.Errorf("finding the version of the control plane: no folder %s/ in the working directory or above it, and: %w", moduleDir, err)
+	}
+	if version == "" {
+		dir, err := goCommand(ctx, "list", "-m", "-f", "{{.Dir}}", envModule)
+		return filepath.Dir(dir), err
 	}
 	out, err := goCommand(ctx, "mod", "download", "-json", path.Dir(envModule)+"@"+version)
 	if err != nil {
@@ -203,6 +208,8 @@ func hashFiles(hash io.Writer, dir string) error {
 			return fs.SkipDir
 		case !entry.Type().IsRegular(), strings.HasPrefix(name, "."), strings.HasSuffix(name, "_test.go"), strings.HasSuffix(name, ".md"):
 			return nil
+		case path == "LICENSE":
+			return nil // the go command adds that of the repository to a module that it downloads
 		}
 		data, err := fs.ReadFile(files, path)
 		if err != nil {
