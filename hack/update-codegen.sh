@@ -110,8 +110,8 @@ done < <(folders_marked kubebuilder:resource pkg/apis)
 
 step "CRDs"
 mkdir "${scratch}/config"
-go -C hack/tools run ./crd-gen --root ../.. --conversion-webhook knative-samples/webhook --output "${scratch}/config" --pages "${scratch}/reference" \
-  "${registered[@]}"
+go -C hack/tools tool crd-gen --root ../.. --go-header-file "${header}" --conversion-webhook knative-samples/webhook --output "${scratch}/config" \
+  --pages "${scratch}/reference" "${registered[@]}"
 
 # Together they load the types and all that these import once, which takes most of the time of each.
 step "deep copies, registration with schemes, clients and reconcilers"
@@ -153,7 +153,7 @@ generator injection-gen \
 
 assign_gen="${scratch}/assign-gen"
 readonly assign_gen
-if [[ -d conversion ]]; then
+if [[ -n "$(folders_marked conversion-gen: pkg)" ]]; then
   # After the deep copies, which conversions call.
   step "conversions"
   go -C conversion/cmd/assign-gen build -o "${assign_gen}"

@@ -6,6 +6,7 @@ toolchain go1.26.8
 
 tool (
 	github.com/google/go-licenses/v2
+	github.com/mallard-dev/mallard/hack/tools/crd-gen
 	github.com/mallard-dev/mallard/hack/tools/generators
 	github.com/prometheus/prometheus/cmd/promtool
 )
