@@ -71,10 +71,16 @@ verify_shell() {
   return "${failed}"
 }
 
+verify_workflows() {
+  local actionlint
+  actionlint="$(go -C hack/tools/actionlint tool -n actionlint)" || return
+  sources '.github/workflows/*' | xargs -r "${actionlint}"
+}
+
 # License headers, layering, marks of generated files, pinned actions and the like are Go tests.
 verify_repository() { go test -vet=off -count 1 ./test/repository/...; }
 
-readonly known=(modules format shell vet codegen licenses darwin repository)
+readonly known=(modules format shell vet codegen licenses darwin workflows repository)
 checks=("$@")
 if [[ ${#checks[@]} -eq 0 ]]; then
   checks=("${known[@]}")
