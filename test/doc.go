@@ -65,6 +65,7 @@ SPDX-License-Identifier: Apache-2.0
 //	monitoring          -           yes       two replicas; log levels and tracing change
 //	observe             -           yes       the history of etcd is compacted
 //	operations          -           yes       the operator is installed and removed
+//	operator            -           yes       processes restart and die, requests fail, overlays are applied without an operator
 //	permissions         -           yes       every request of a process's life is recorded
 //	plain               -           yes       other programs run: the operator without package hardening
 //	pods                -           yes       the operator runs in Pods
