@@ -25,6 +25,7 @@ import (
 	"knative.dev/pkg/webhook"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
 func TestDefaulting_ConfigMapChanges_AreFollowed(t *testing.T) {
@@ -167,4 +168,22 @@ func TestConfigValidation_InvalidConfigMap_IsRejectedWithTheKey(t *testing.T) {
 			}
 		})
 	}
+}
+
+// admit sends an object that is created, or updated if there is an old one, to the admission controller of impl.
+func admit(t *testing.T, impl *controller.Impl, kind metav1.GroupVersionKind, object string, old ...string) *admissionv1.AdmissionResponse {
+	t.Helper()
+	request := &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Kind: kind, Object: runtime.RawExtension{Raw: []byte(object)}}
+	for _, old := range old {
+		request.Operation, request.OldObject = admissionv1.Update, runtime.RawExtension{Raw: []byte(old)}
+	}
+	admission, ok := impl.Reconciler.(webhook.AdmissionController)
+	if !ok {
+		t.Fatalf("%T admits nothing", impl.Reconciler)
+	}
+	return admission.Admit(t.Context(), request)
+}
+
+func kindOf(version, kind string) metav1.GroupVersionKind {
+	return metav1.GroupVersionKind{Group: samples.GroupName, Version: version, Kind: kind}
 }
