@@ -144,8 +144,8 @@ website: ## Builds the website from the documents into out/website; needs npm (A
 	@hack/website.sh $(ARGS)
 
 .PHONY: fork
-fork: ## Makes a fork of the last commit (MODULE, GROUP, NAME, NAMESPACE and TO; KINDS, VERSIONS and WITHOUT leave parts out)
-	@$(TEMPLATE) fork $(foreach variable,MODULE GROUP NAME NAMESPACE TO KINDS VERSIONS WITHOUT,'$(variable)=$($(variable))')
+fork: ## Makes a fork of the last commit (MODULE, GROUP, NAME, NAMESPACE and TO; docs/how-to/fork.md has the variables that choose its parts)
+	@$(TEMPLATE) fork $(foreach variable,MODULE GROUP NAME NAMESPACE TO KINDS VERSIONS WITHOUT EJECT MODULES AUTHORS LICENSE,'$(variable)=$($(variable))')
 
 .PHONY: update-template
 update-template: ## Merges later commits of the template into a fork (FROM=PATH-OR-URL; REF names a commit, by default the last)

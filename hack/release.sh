@@ -41,7 +41,13 @@ scratch="$(mktemp -d "${PWD}/out/.release-XXXXXX")"
 readonly scratch made="${scratch}/made" tree="${scratch}/mallard-${VERSION}"
 trap 'rm -rf -- "${scratch}"' EXIT
 mkdir -- "${made}" "${tree}"
-cp -R -- config post-install kustomize samples monitoring LICENSE "${tree}"
+cp -R -- config samples LICENSE "${tree}"
+# A fork may lack these.
+for folder in post-install kustomize monitoring; do
+  if [[ -d "${folder}" ]]; then
+    cp -R -- "${folder}" "${tree}"
+  fi
+done
 
 mapfile -t programs < <(grep -rhoE 'ko://[A-Za-z0-9._~/-]+' "${tree}" | LC_ALL=C sort -u)
 ((${#programs[@]})) || { echo 'release: no manifest has an image in the form of ko (ko://IMPORTPATH), so that there is nothing to release' >&2; exit 1; }
@@ -83,8 +89,10 @@ for program in "${programs[@]}"; do
 done
 find "${tree}" -type f -name '*.yaml' -exec sed -i.unpinned "${edits[@]}" {} +
 find "${tree}" -name '*.unpinned' -delete
-# A PrometheusRule holds the rules below its spec.
-sed 's/^\(.\)/  \1/' "${tree}/monitoring/rules.yaml" >>"${tree}/monitoring/prometheusrule.yaml"
+if [[ -d "${tree}/monitoring" ]]; then
+  # A PrometheusRule holds the rules below its spec.
+  sed 's/^\(.\)/  \1/' "${tree}/monitoring/rules.yaml" >>"${tree}/monitoring/prometheusrule.yaml"
+fi
 
 # one_file COMMENT FILE… prints manifests as one file, in the order of kubectl apply --recursive.
 one_file() {
@@ -96,10 +104,14 @@ one_file() {
 }
 cd -- "${tree}"
 one_file "Mallard ${VERSION}: kubectl apply -f install.yaml" config/*.yaml >"${made}/install.yaml"
-one_file "Migrates to Mallard ${VERSION}: kubectl replace --force -f post-install.yaml" post-install/*.yaml >"${made}/post-install.yaml"
-# Without what configures Prometheus itself.
-mapfile -t objects < <(grep -l '^apiVersion:' monitoring/*.yaml)
-one_file 'Alerts and scraping by the Prometheus operator: kubectl apply -f monitoring.yaml' "${objects[@]}" >"${made}/monitoring.yaml"
+if [[ -d post-install ]]; then
+  one_file "Migrates to Mallard ${VERSION}: kubectl replace --force -f post-install.yaml" post-install/*.yaml >"${made}/post-install.yaml"
+fi
+if [[ -d monitoring ]]; then
+  # Without what configures Prometheus itself.
+  mapfile -t objects < <(grep -l '^apiVersion:' monitoring/*.yaml)
+  one_file 'Alerts and scraping by the Prometheus operator: kubectl apply -f monitoring.yaml' "${objects[@]}" >"${made}/monitoring.yaml"
+fi
 tar --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@${SOURCE_DATE_EPOCH}" -C "${scratch}" -cf - "${tree##*/}" |
   gzip -9 -n >"${made}/kustomize.tar.gz"
 cd -- "${made}"

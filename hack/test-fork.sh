@@ -16,4 +16,4 @@ trap 'rm -rf -- "${scratch}"' EXIT
 make fork MODULE=git.example.com/acme/teams/green-pond2 GROUP=green-pond.acme.io NAME=Green-Pond2 NAMESPACE=green-system TO="${scratch}/fork" "$@"
 cd -- "${scratch}/fork"
 .ci/run
-make test-nightly PARTS='lint units suites modules'
+make test-nightly PARTS='lint alerts units suites'

@@ -33,11 +33,20 @@ cache="$(go env GOMODCACHE)"
 readonly tool goroot cache
 mapfile -t programs < <(find cmd -mindepth 2 -maxdepth 2 -name kodata -printf './%h\n' | sort)
 go mod download
+# A folder that replaces a module has no version. In a release of the operator, nothing is replaced.
+mapfile -t own < <(go list -m -f '{{with .Replace}}{{if not .Version}}{{$.Path}}{{end}}{{end}}' all | sed '/./!d')
+own+=("$(go list -m)")
+reports=()
 for architecture in amd64 arm64; do
   # It would look for the page of each license in the web, which is not needed here.
-  GOOS=linux GOARCH="${architecture}" HTTPS_PROXY=http://127.0.0.1:9 "${tool}" report "${programs[@]}" --ignore "$(go list -m)" \
-    --template "${scratch}/template" >>"${scratch}/found" 2>"${scratch}/log" || { cat -- "${scratch}/log" >&2; exit 1; }
+  GOOS=linux GOARCH="${architecture}" HTTPS_PROXY=http://127.0.0.1:9 "${tool}" report "${programs[@]}" --ignore "$(IFS=,; echo "${own[*]}")" \
+    --template "${scratch}/template" >"${scratch}/found-${architecture}" 2>"${scratch}/log-${architecture}" &
+  reports+=($!)
 done
+for report in "${reports[@]}"; do
+  wait "${report}" || { cat -- "${scratch}"/log-* >&2; exit 1; }
+done
+cat -- "${scratch}"/found-* >"${scratch}/found"
 echo "${goroot}/LICENSE,BSD-3-Clause,std" >>"${scratch}/found"
 
 # copy FILE FOLDER copies a text. git would change the line ends anyway, and what is generated has to be what is committed.

@@ -62,3 +62,24 @@ func (r repository) expectInstalls(t *testing.T) {
 	r.Run(t, "bash", "-e", "-u", "-x", "-o", "pipefail", "-c", repository.ReplaceAllString(script, ""))
 	awaitRestored()
 }
+
+// expectReleases makes a release in a registry of the process. For a second platform, everything would be compiled again.
+func (r repository) expectReleases(t *testing.T) {
+	t.Helper()
+	for _, platform := range []string{"amd64", "arm64"} {
+		if platform != runtime.GOARCH {
+			r.replace(t, ".ko.yaml", "  - linux/"+platform+"\n", "")
+		}
+	}
+	env := harness.Own(t, harness.Bare(), harness.WithImages())
+	r.Environment = append(append(r.Environment, env.KoEnvironment(t)...), "VERSION=v1.2.3")
+	r.Run(t, "make", "release")
+	for _, path := range []string{"out/install.yaml", "out/monitoring.yaml", "out/kustomize.tar.gz", "out/checksums.txt"} {
+		if _, err := os.Stat(filepath.Join(r.Dir, path)); err != nil {
+			t.Errorf("make release has not written %s: %v", path, err)
+		}
+	}
+	if manifests := r.Read(t, "out/install.yaml"); strings.Contains(manifests, "ko://") || !strings.Contains(manifests, "app.kubernetes.io/version: v1.2.3") {
+		t.Errorf("the manifests of the release have no images or no version:\n%s", manifests)
+	}
+}

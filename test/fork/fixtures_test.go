@@ -8,8 +8,6 @@ SPDX-License-Identifier: Apache-2.0
 package fork
 
 import (
-	"errors"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -27,29 +25,29 @@ import (
 
 const root = "../.."
 
-// libraries are the modules that forks may require.
-var libraries = []string{"conversion", "conversion/knative", "hardening", "localcluster", "localcluster/env"}
+// modules are those that forks require.
+var modules = []string{".", "conversion", "conversion/knative", "conversion/cmd/assign-gen", "hack/tools", "hardening", "localcluster", "localcluster/env"}
 
 // repository is the template, or a fork.
 type repository struct{ checkout.Checkout }
 
-// newTemplate clones the checkout. A proxy serves the template's modules at its last commit.
+// newTemplate clones the checkout.
 func newTemplate(t *testing.T) repository {
 	t.Helper()
-	template := repository{checkout.Clone(t, root)}
-	template.Environment = template.serveModules(t)
-	return template
+	return repository{checkout.Clone(t, root)}
 }
 
-// serveModules returns the environment variables for commands that download the modules of the last commit.
-func (r repository) serveModules(t *testing.T) []string {
+// publish serves the modules of the last commit by a proxy. It returns their version, and the environment variables that have the go command use the
+// proxy.
+func (r repository) publish(t *testing.T) (version string, environment []string) {
 	t.Helper()
 	hash, date, _ := strings.Cut(strings.TrimSpace(r.Output(t, "git", "log", "-1", "--format=%H %ct")), " ")
 	seconds, err := strconv.ParseInt(date, 10, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return moduleproxy.At(t, r.Dir, module.PseudoVersion("v0", "", time.Unix(seconds, 0).UTC(), hash[:12]), libraries...)
+	version = module.PseudoVersion("v0", "", time.Unix(seconds, 0).UTC(), hash[:12])
+	return version, moduleproxy.At(t, r.Dir, version, modules...)
 }
 
 // fork makes a fork of the last commit in a new folder.
@@ -64,21 +62,16 @@ func (r repository) fork(t *testing.T, variables map[string]string) repository {
 	return made
 }
 
-// removeCache removes the control plane of forks with these names after the test, unless one was built before. It is cached for each user, under
-// the name.
-func removeCache(t *testing.T, variables map[string]string) {
+// builds returns the local control planes that are built on this machine, for all operators.
+func builds(t *testing.T) []string {
 	t.Helper()
 	caches, err := os.UserCacheDir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cache := filepath.Join(caches, strings.ToLower(variables["NAME"]))
-	if _, err := os.Stat(cache); !errors.Is(err, fs.ErrNotExist) {
-		return
+	built, err := filepath.Glob(filepath.Join(caches, "mallard", "localcluster-*"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(cache); err != nil {
-			t.Error(err)
-		}
-	})
+	return built
 }

@@ -9,49 +9,98 @@ package fork
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
+	"github.com/mallard-dev/mallard/test/checkout"
 )
 
-// These bound the hand-written code of a fork, without tests and test/: its own, that of the program that updates it, and that of the generator of
-// its CRDs and of its reference.
-const mostOwn, mostOfTemplate, mostOfTools = 2660, 1300, 1640
+// mostLines and mostFiles bound the hand-written Go of a fork with one kind, without tests.
+const mostLines, mostFiles = 3000, 60
 
-// everyProduct leaves out all products. The libraries among them come from the module proxy.
-const everyProduct = "conversion,crud,hardening,hooks,localcluster,migrate,observer"
-
-// Forks that keep one kind of one version, or two, pass their checks and their unit tests. They have the same names, so that the second one compiles
-// only what it has more.
-func TestFork_FewKindsOfOneVersion_IsComplete(t *testing.T) {
+// A fork that keeps one kind passes its checks and its unit tests, runs, and installs. It uses the modules of the checkout.
+func TestFork_SimpleDeployment_IsComplete(t *testing.T) {
 	template, variables := newTemplate(t), randomNames(rand.New(testrand.SourceFor(t, 1)))
-	maps.Copy(variables, map[string]string{"KINDS": "AddressableService", "VERSIONS": "v1", "WITHOUT": everyProduct})
-	removeCache(t, variables)
-	t.Run("OneKind", func(t *testing.T) {
-		fork := template.fork(t, variables)
-		fork.expectSound(t, variables)
-		fork.expectFewLines(t)
-		fork.Run(t, "go", "list", "-export", "-test", "./...") // compiles all tests
-		fork.expectInstalls(t)
-	})
-	variables["KINDS"] += ",SimpleDeployment"
-	t.Run("TwoKinds", func(t *testing.T) {
-		template.fork(t, variables).expectSound(t, variables)
-	})
+	maps.Copy(variables, map[string]string{"KINDS": "SimpleDeployment", "AUTHORS": "Acme Inc", "WITHOUT": "hooks,migrate,observer", "MODULES": template.Dir})
+	fork := template.fork(t, variables)
+	fork.expectSound(t, variables)
+	fork.expectFewLines(t)
+	fork.expectNotices(t, "Acme Inc")
+	fork.Run(t, "go", "list", "-tags", "nightly", "-export", "-test", "./...") // compiles all tests
+	fork.expectInstalls(t)
+	fork.expectReleases(t)
+}
+
+// A clone of a fork needs the module proxy and no checkout of the template. It uses the control plane that the template has built.
+func TestFork_Published_NeedsNoCheckout(t *testing.T) {
+	template, variables := newTemplate(t), randomNames(rand.New(testrand.SourceFor(t, 1)))
+	version, environment := template.publish(t)
+	template.Environment = environment
+	maps.Copy(variables, map[string]string{"KINDS": "AddressableService", "VERSIONS": "v1", "MODULES": version})
+	template.Run(t, "go", "tool", "localcluster", "build")
+	built := builds(t)
+	made := template.fork(t, variables)
+	fork := repository{checkout.Clone(t, made.Dir)}
+	fork.Environment = made.Environment
+	if err := errors.Join(os.RemoveAll(template.Dir), os.RemoveAll(made.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	fork.expectSound(t, variables)
+	fork.expectFewLines(t)
+	if now := builds(t); !slices.Equal(now, built) {
+		t.Errorf("the fork has built a control plane: there are %q, and before %q", now, built)
+	}
+}
+
+// The modules are raised to a later version, from a checkout or from a version.
+func TestUpdate_LaterVersion_IsRequired(t *testing.T) {
+	template, variables := newTemplate(t), randomNames(rand.New(testrand.SourceFor(t, 1)))
+	maps.Copy(variables, map[string]string{"KINDS": "SimpleDeployment", "MODULES": template.Dir})
+	fork := template.fork(t, variables)
+	for i := range int64(2) {
+		template.Write(t, "hardening/later.go", template.Read(t, "hardening/doc.go")+fmt.Sprintf("\n// Later is the number of the version.\nconst Later = %d\n", i))
+		template.Commit(t, "Change a module", checkout.Committed+1+i)
+		version, environment := template.publish(t)
+		fork.Environment = environment
+		// The later one is the latest.
+		fork.Run(t, "make", "update", "VERSION="+[]string{version, ""}[i])
+		for _, path := range []string{"go.mod", "hack/tools/go.mod"} {
+			if gomod := fork.Read(t, path); strings.Contains(gomod, template.Dir) || !strings.Contains(gomod, "mallard "+version) {
+				t.Errorf("%s does not require version %s alone:\n%s", path, version, gomod)
+			}
+		}
+		fork.Run(t, "make", "verify", "ARGS=modules codegen licenses")
+		fork.Run(t, "go", "build", "./...")
+	}
+}
+
+// A module that is copied is the fork's.
+func TestFork_Ejected_BuildsWithItsCopy(t *testing.T) {
+	template, variables := newTemplate(t), randomNames(rand.New(testrand.SourceFor(t, 1)))
+	maps.Copy(variables, map[string]string{"KINDS": "AddressableService", "EJECT": "conversion,hardening,observe", "MODULES": template.Dir})
+	fork := template.fork(t, variables)
+	fork.expectNoOldNames(t, variables)
+	fork.Run(t, "make", "verify", "ARGS=modules format codegen")
+	fork.Run(t, "go", "vet", "./...")
+	if out := fork.Output(t, "go", "list", "-deps", "./cmd/controller"); !strings.Contains(out, "\n"+variables["MODULE"]+"/hardening\n") {
+		t.Errorf("the controller is not built with the copy of the hardening:\n%s", out)
+	}
 }
 
 // A fork of everything passes the same. Its tests try fewer random inputs than those of the template, which are the same.
 func TestFork_AllKinds_IsComplete(t *testing.T) {
 	template, variables := newTemplate(t), randomNames(rand.New(testrand.SourceFor(t, 1)))
-	removeCache(t, variables)
+	variables["MODULES"] = template.Dir
 	template.fork(t, variables).expectSound(t, variables)
 }
 
@@ -83,28 +132,41 @@ func (r repository) expectReady(t *testing.T) {
 	}
 }
 
-// expectFewLines counts the lines of hand-written Go.
+// expectFewLines counts the lines and the files of hand-written Go.
 func (r repository) expectFewLines(t *testing.T) {
 	t.Helper()
-	lines := map[string]int{}
+	lines, files := 0, 0
 	for _, path := range r.Files(t, "*.go") {
 		content := r.Read(t, path)
-		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "test/") || strings.Contains(path, "/testdata/") || strings.Contains(content, "\n// Code generated ") {
+		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "test/") || strings.Contains(content, "\n// Code generated ") {
 			continue
 		}
-		owner := "own"
-		for _, folder := range []string{"hack/template", "hack/tools"} {
-			if strings.HasPrefix(path, folder+"/") {
-				owner = folder
-			}
-		}
-		lines[owner] += strings.Count(content, "\n")
+		lines, files = lines+strings.Count(content, "\n"), files+1
 	}
-	t.Logf("lines of a fork: %v", lines)
-	for owner, most := range map[string]int{"own": mostOwn, "hack/template": mostOfTemplate, "hack/tools": mostOfTools} {
-		if lines[owner] > most {
-			t.Errorf("a fork has %d lines of %s, want at most %d", lines[owner], owner, most)
+	t.Logf("the fork has %d lines of Go in %d files", lines, files)
+	if lines > mostLines || files > mostFiles || files == 0 {
+		t.Errorf("the fork has %d lines of hand-written Go in %d files, want at most %d in %d", lines, files, mostLines, mostFiles)
+	}
+}
+
+// expectNotices expects both copyright notices in files from the template, and that of the fork alone in files that the fork adds.
+func (r repository) expectNotices(t *testing.T, authors string) {
+	t.Helper()
+	const template = "Copyright 2026 The Mallard Authors.\n"
+	own := "Copyright 2026 " + authors + ".\n"
+	if text := r.Read(t, "cmd/controller/main.go"); !strings.HasPrefix(text, "/*\n"+template+own) {
+		t.Errorf("a file from the template does not begin with both notices:\n%s", text)
+	}
+	r.Run(t, "make", "kind", "KIND=Widget")
+	for path, want := range map[string]string{"pkg/reconciler/widget/doc.go": "/*\n" + own, "config/300-widget.yaml": "# " + own} {
+		if text := r.Read(t, path); !strings.HasPrefix(text, want) {
+			t.Errorf("%s does not begin with the notice of the fork alone:\n%s", path, text)
 		}
+	}
+	r.Run(t, "make", "verify", "ARGS=repository")
+	r.Run(t, "make", "drop", "KIND=Widget", "FORCE=1")
+	if changed := r.Output(t, "git", "status", "--porcelain"); changed != "" {
+		t.Errorf("make drop left changes:\n%s", changed)
 	}
 }
 

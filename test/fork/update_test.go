@@ -8,7 +8,6 @@ SPDX-License-Identifier: Apache-2.0
 package fork
 
 import (
-	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -32,12 +31,10 @@ func TestUpdateTemplate_ChangedFork_Merges(t *testing.T) {
 	template := newTemplate(t)
 	variables := map[string]string{
 		"MODULE": "example.com/acme/pond", "GROUP": "pond.acme.io", "NAME": "Pond", "NAMESPACE": "pond-system",
-		"KINDS": "AddressableService", "VERSIONS": "v1", "WITHOUT": everyProduct,
+		"KINDS": "AddressableService", "VERSIONS": "v1", "MODULES": template.Dir,
 	}
-	removeCache(t, variables)
 	fork := template.fork(t, variables)
 	base := strings.TrimSpace(template.Output(t, "git", "rev-parse", "HEAD"))
-	environments := template.Environment
 
 	header, _, _ := strings.Cut(template.Read(t, changedUpstream), "package ")
 	template.Write(t, addedUpstream, header+"package v1\n\n// Later is a name of Mallard.\nconst Later = \"mallard\"\n")
@@ -48,13 +45,12 @@ func TestUpdateTemplate_ChangedFork_Merges(t *testing.T) {
 		t.Fatal(err)
 	}
 	template.Commit(t, "Remove a file", checkout.Committed+3)
-	fork.Environment = merged(environments, template.serveModules(t))
 
 	fork.Run(t, "make", "kind", "KIND=Widget")
 	fork.expectLines(t, map[string]string{
 		"README.md":                            "| [Widget](docs/reference/api/widget-fields.md) | the API that ",
 		"docs/reference/reasons-and-events.md": "[Widget](api/widget-fields.md) describes the kind.",
-		"docs/reference/permissions.md":        "| `pond.acme.io` | `widgets/status` | | `update` |",
+		"docs/reference/permissions.md":        "| `pond.acme.io` | `widgets/status` | `update` |",
 		"docs/reference/api/widget-fields.md":  "| `spec.message` | ",
 	})
 	fork.replace(t, changedByFork, "package v1\n", "package v1 // of the fork\n")
@@ -75,7 +71,6 @@ func TestUpdateTemplate_ChangedFork_Merges(t *testing.T) {
 
 	template.replace(t, changedByBoth, packageOfAddress, "// In the template: package addressableservice")
 	template.Commit(t, "Change the line", checkout.Committed+5)
-	fork.Environment = merged(fork.Environment, template.serveModules(t))
 	fork.replace(t, changedByBoth, packageOfAddress, "// In the fork: package addressableservice")
 	fork.Commit(t, "Change the same line", checkout.Committed+6)
 	fork.expectUpdate(t, template.Dir, "git cherry-pick --continue")
@@ -118,22 +113,4 @@ func (r repository) replace(t *testing.T, path, from, to string) {
 		t.Fatalf("%s has no %q", path, from)
 	}
 	r.Write(t, path, strings.Replace(content, from, to, 1))
-}
-
-// merged returns environment variables with the proxies of both, since the fork needs the modules of the recorded commit and of the new one.
-func merged(first, second []string) []string {
-	const proxy = "GOPROXY="
-	variables := map[string]string{}
-	for _, variable := range append(first, second...) {
-		name, value, _ := strings.Cut(variable, "=")
-		if previous, ok := variables[name]; ok && name+"=" == proxy {
-			value += "," + previous
-		}
-		variables[name] = value
-	}
-	var all []string
-	for name := range maps.Keys(variables) {
-		all = append(all, name+"="+variables[name])
-	}
-	return all
 }

@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	slashpath "path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,13 +24,13 @@ import (
 )
 
 const (
-	repository = "github.com/mallard-dev/mallard/"
+	repository = "github.com/mallard-dev/mallard"
 	// unreleased is the version by which modules of this checkout require each other.
 	unreleased = "v0.0.0-00010101000000-000000000000"
 	created    = "2026-01-01T00:00:00Z"
 )
 
-// New makes a proxy of modules, which are folders below the root of the checkout. It returns their version, and the environment variables
+// New makes a proxy of modules, which are folders of the checkout, of which . is its root. It returns their version, and the environment variables
 // that have the go command use the proxy, and the machine's settings only for modules that were never downloaded. The modules require each
 // other at this version, as those of a release do.
 func New(t *testing.T, root string, folders ...string) (version string, environment []string) {
@@ -37,7 +38,7 @@ func New(t *testing.T, root string, folders ...string) (version string, environm
 	// The go command keeps each version that it has ever downloaded, so the version depends on the content.
 	sum := sha256.New()
 	for _, folder := range folders {
-		writeZip(t, sum, module.Version{Path: repository + folder, Version: "v0.0.0-20260101000000-000000000000"}, filepath.Join(root, folder))
+		writeZip(t, sum, module.Version{Path: slashpath.Join(repository, folder), Version: "v0.0.0-20260101000000-000000000000"}, filepath.Join(root, folder))
 	}
 	version = fmt.Sprintf("v0.0.0-20260101000000-%.6x", sum.Sum(nil))
 	return version, At(t, root, version, folders...)
@@ -50,12 +51,12 @@ func At(t *testing.T, root, version string, folders ...string) (environment []st
 	for _, folder := range folders {
 		copied, gomod := released(t, root, folder, version)
 		var content bytes.Buffer
-		writeZip(t, &content, module.Version{Path: repository + folder, Version: version}, copied)
+		writeZip(t, &content, module.Version{Path: slashpath.Join(repository, folder), Version: version}, copied)
 		info := fmt.Appendf(nil, `{"Version":%q,"Time":%q}`, version, created)
 		for name, content := range map[string][]byte{
 			"@latest": info, "@v/list": nil, "@v/" + version + ".info": info, "@v/" + version + ".mod": gomod, "@v/" + version + ".zip": content.Bytes(),
 		} {
-			path := filepath.Join(proxy, filepath.FromSlash(repository+folder), name)
+			path := filepath.Join(proxy, filepath.FromSlash(slashpath.Join(repository, folder)), name)
 			if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 				t.Fatal(err)
 			}

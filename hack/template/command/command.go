@@ -42,6 +42,15 @@ func Run(ctx context.Context, dir string, stdout, stderr io.Writer, name string,
 	return nil
 }
 
+// RequireClean returns an error if the checkout in a folder has changes that are not committed.
+func RequireClean(ctx context.Context, dir string) error {
+	changed, err := Output(ctx, dir, "git", "status", "--porcelain")
+	if err == nil && changed != "" {
+		err = fmt.Errorf("the checkout has changes. Commit or stash them:\n%s", changed)
+	}
+	return err
+}
+
 // Variables reads arguments in the form NAME=value, of which only the known names are accepted. A variable that is not named is empty.
 func Variables(args []string, known ...string) (map[string]string, error) {
 	values := make(map[string]string)

@@ -6,20 +6,24 @@ SPDX-License-Identifier: Apache-2.0
 package fork
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
 
 	"github.com/mallard-dev/mallard/hack/template/command"
 )
 
 // variables are those of make fork, in the order in which they are reported.
-var variables = []string{"MODULE", "GROUP", "NAME", "NAMESPACE", "TO", "KINDS", "VERSIONS", "WITHOUT"}
+var variables = []string{"MODULE", "GROUP", "NAME", "NAMESPACE", "TO", "KINDS", "VERSIONS", "WITHOUT", "EJECT", "MODULES", "AUTHORS", "LICENSE"}
 
 // Arguments choose the parts and the names of a fork.
 type Arguments struct {
@@ -39,6 +43,12 @@ type Arguments struct {
 	Versions []string
 	// Without these products.
 	Without []string
+	// Eject these modules: the fork has copies of them.
+	Eject []string
+	// Modules is the version of the template's modules, or the absolute path of a checkout that has them.
+	Modules string
+	// Authors have the copyright of the fork, and License is the SPDX identifier of its new files.
+	Authors, License string
 }
 
 const (
@@ -51,6 +61,8 @@ var (
 	label     = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 	subdomain = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$`)
 	operator  = regexp.MustCompile(`^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$`)
+	holder    = regexp.MustCompile(`^[^\s"'{}*/\\$][^\n"'{}*/\\$]*$`)
+	spdx      = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.+-]*$`)
 	reserved  = regexp.MustCompile(`(^|\.)(k8s\.io|kubernetes\.io|knative\.dev)$`)
 )
 
@@ -62,7 +74,9 @@ func Parse(args []string) (Arguments, error) {
 	}
 	a := Arguments{
 		Module: values["MODULE"], Group: values["GROUP"], Name: values["NAME"], Namespace: values["NAMESPACE"], To: values["TO"],
-		Kinds: list(values["KINDS"]), Versions: list(values["VERSIONS"]), Without: list(values["WITHOUT"]),
+		Kinds: list(values["KINDS"]), Versions: list(values["VERSIONS"]), Without: list(values["WITHOUT"]), Eject: list(values["EJECT"]),
+		Modules: cmp.Or(values["MODULES"], "."),
+		Authors: cmp.Or(values["AUTHORS"], "The "+values["NAME"]+" Authors"), License: cmp.Or(values["LICENSE"], oldLicense),
 	}
 	if len(a.Kinds) == 0 {
 		a.Kinds = kinds()
@@ -70,6 +84,11 @@ func Parse(args []string) (Arguments, error) {
 	if a.To != "" {
 		if a.To, err = filepath.Abs(a.To); err != nil {
 			return a, fmt.Errorf("TO=%s: %w", values["TO"], err)
+		}
+	}
+	if !semver.IsValid(a.Modules) {
+		if a.Modules, err = filepath.Abs(a.Modules); err != nil {
+			return a, fmt.Errorf("MODULES=%s: %w", values["MODULES"], err)
 		}
 	}
 	return a, a.validate()
@@ -116,7 +135,10 @@ func overlaps(one, other string) bool {
 }
 
 func (a Arguments) validateParts() error {
-	errs := []error{valid("KINDS", a.Kinds, kinds()), valid("VERSIONS", a.Versions, []string{onlyVersion}), valid("WITHOUT", a.Without, products())}
+	errs := []error{
+		valid("KINDS", a.Kinds, kinds()), valid("VERSIONS", a.Versions, []string{onlyVersion}),
+		valid("WITHOUT", a.Without, products()), valid("EJECT", a.Eject, slices.Sorted(maps.Keys(ejectable))),
+	}
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
@@ -124,11 +146,14 @@ func (a Arguments) validateParts() error {
 	if has(a.Kinds, "AddressBinding") && !has(a.Kinds, "AddressableService") {
 		errs = append(errs, errors.New("KINDS with AddressBinding must contain AddressableService too: a binding takes the address of one"))
 	}
-	if has(a.Without, "conversion") && a.converts() {
-		errs = append(errs, errors.New("WITHOUT=conversion needs VERSIONS=v1: kinds of several versions are converted"))
+	if _, err := os.Stat(filepath.Join(a.Modules, "hardening", "go.mod")); err != nil && !semver.IsValid(a.Modules) {
+		errs = append(errs, fmt.Errorf("MODULES=%s must be a version such as v1.2.3, or a checkout of the template: %w", a.Modules, err))
 	}
-	if has(a.Without, "crud") && !has(a.Without, "hooks") {
-		errs = append(errs, errors.New("WITHOUT=crud needs WITHOUT=hooks too: hooks use the library crud"))
+	if !holder.MatchString(a.Authors) {
+		errs = append(errs, fmt.Errorf("AUTHORS=%s must be one line without quotes, braces, slashes, asterisks and dollar signs, such as Acme Inc", a.Authors))
+	}
+	if !spdx.MatchString(a.License) {
+		errs = append(errs, fmt.Errorf("LICENSE=%s must be an SPDX identifier such as Apache-2.0", a.License))
 	}
 	return errors.Join(errs...)
 }
@@ -151,5 +176,6 @@ func (a Arguments) recorded() map[string]string {
 	return map[string]string{
 		"MODULE": a.Module, "GROUP": a.Group, "NAME": a.Name, "NAMESPACE": a.Namespace,
 		"KINDS": strings.Join(a.Kinds, ","), "VERSIONS": strings.Join(a.Versions, ","), "WITHOUT": strings.Join(a.Without, ","),
+		"EJECT": strings.Join(a.Eject, ","), "MODULES": a.Modules, "AUTHORS": a.Authors, "LICENSE": a.License,
 	}
 }

@@ -31,17 +31,24 @@ func parse(values map[string]string) (Arguments, error) {
 }
 
 func TestParse_Valid_KeepsAllKinds(t *testing.T) {
-	a, err := parse(validArguments(t))
+	values := validArguments(t)
+	values["MODULES"] = "v1.2.3"
+	a, err := parse(values)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(a.Kinds) != len(kinds()) || a.reduced() {
-		t.Errorf("the fork has the kinds %v of %v and is reduced: %v", a.Kinds, kinds(), a.reduced())
+	if len(a.Kinds) != len(kinds()) || a.Authors != "The Pond Authors" || a.License != oldLicense {
+		t.Errorf("the fork has the kinds %v of %v, the authors %s and the license %s", a.Kinds, kinds(), a.Authors, a.License)
 	}
 }
 
 func TestParse_Invalid_IsRejected(t *testing.T) {
 	full, within := t.TempDir(), "pond"
+	// The folder of this test is not that of the template.
+	checkout, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(full, "file"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -80,14 +87,17 @@ func TestParse_Invalid_IsRejected(t *testing.T) {
 		"BindingAlone":       {map[string]string{"KINDS": "AddressBinding,SimpleDeployment"}, []string{"KINDS with AddressBinding must contain AddressableService too"}},
 		"KindTwice":          {map[string]string{"KINDS": "AddressableService,AddressableService"}, []string{"named twice"}},
 		"UnknownVersion":     {map[string]string{"VERSIONS": "v2"}, []string{`VERSIONS: unknown value "v2"; valid are v1`}},
-		"UnknownProduct":     {map[string]string{"WITHOUT": "tests"}, []string{`WITHOUT: unknown value "tests"; valid are conversion, `}},
-		"ConversionNeeded":   {map[string]string{"WITHOUT": "conversion"}, []string{"VERSIONS=v1"}},
-		"CrudNeeded":         {map[string]string{"WITHOUT": "crud"}, []string{"WITHOUT=hooks"}},
+		"UnknownProduct":     {map[string]string{"WITHOUT": "tests"}, []string{`WITHOUT: unknown value "tests"; valid are ci, release, `}},
+		"UnknownModule":      {map[string]string{"EJECT": "observer"}, []string{`EJECT: unknown value "observer"; valid are conversion, `}},
+		"NoModules":          {map[string]string{"MODULES": full}, []string{"MODULES=" + full + " must be a version such as v1.2.3, or a checkout"}},
+		"AuthorsWithQuote":   {map[string]string{"AUTHORS": `The "Pond" Authors`}, []string{"AUTHORS=", "such as Acme Inc"}},
+		"LicenseWithSpace":   {map[string]string{"LICENSE": "the usual"}, []string{"LICENSE=the usual must be an SPDX identifier"}},
 		"UnknownVariable":    {map[string]string{"KIND": "Widget"}, []string{`KIND=Widget: there is no such variable; there are MODULE, `}},
 		"SeveralErrors":      {map[string]string{"NAME": "", "GROUP": "pond"}, []string{"NAME=", "GROUP=pond"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			values := validArguments(t)
+			values["MODULES"] = checkout
 			folder := filepath.Dir(values["TO"])
 			maps.Copy(values, tc.values)
 			var args []string
@@ -112,16 +122,16 @@ func TestParse_Invalid_IsRejected(t *testing.T) {
 }
 
 func TestWithRemedy_FailedDownload_NamesIt(t *testing.T) {
-	without := Arguments{Without: []string{"crud", "localcluster"}}
 	failed := errors.New("reading " + oldModule + "/localcluster/go.mod: 404 Not Found")
-	if err := without.withRemedy(failed); !errors.Is(err, failed) || !strings.Contains(err.Error(), "GOPRIVATE="+oldModule) {
+	downloads := Arguments{Modules: "v1.2.3"}
+	if err := downloads.withRemedy(failed); !errors.Is(err, failed) || !strings.Contains(err.Error(), "GOPRIVATE="+oldModule) {
 		t.Errorf("the error is %q, without GOPRIVATE or its cause", err)
 	}
-	if err := (Arguments{Without: []string{"crud"}}).withRemedy(failed); err != failed { //nolint:errorlint // it is not wrapped
-		t.Errorf("a fork that requires no module fails with %q", err)
+	if err := (Arguments{Modules: "/template"}).withRemedy(failed); err != failed { //nolint:errorlint // it is not wrapped
+		t.Errorf("a fork that downloads no module fails with %q", err)
 	}
 	interrupted := errors.New("interrupted in make")
-	if err := without.withRemedy(interrupted); err != interrupted { //nolint:errorlint // it is not wrapped
+	if err := downloads.withRemedy(interrupted); err != interrupted { //nolint:errorlint // it is not wrapped
 		t.Errorf("an interrupted fork fails with %q", err)
 	}
 }

@@ -8,8 +8,8 @@ package fork
 import (
 	"bytes"
 	"go/token"
+	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -23,6 +23,8 @@ const (
 	oldName      = "Mallard"
 	oldNamespace = "knative-samples"
 	oldDomain    = "mallard.dev"
+	oldHolder    = "The Mallard Authors"
+	oldLicense   = "Apache-2.0"
 )
 
 // names renames. One expression finds all names at once, so that a new name that contains an old one is not renamed again.
@@ -60,10 +62,8 @@ func newNames(a Arguments, files tree) *names {
 	// Import paths, folders, generated identifiers and aliases of imports.
 	n.rules = append(n.rules, rule{`apis/samples\b|\bsamples/v1|\b(?:fake)?samples(?:v1\w*|client)\b|\bfakesamples\b`, n.replacePackage})
 	n.rules = append(n.rules, rule{`\b[Pp]ackage samples\b|\bsamples\.`, n.replaceQualifier})
-	for _, method := range []string{"V1", "()."} {
-		n.literal("Samples"+method, n.groupGoName()+method)
-	}
-	n.rules = append(n.rules, rule{`(?i:mallard)`, n.replaceName})
+	n.literal("SamplesV1", goName(firstLabel(a.Group))+"V1")
+	n.rules = append(n.rules, rule{`[Mm]allard`, n.replaceName})
 	expressions := make([]string, 0, len(n.rules))
 	for _, r := range n.rules {
 		expressions = append(expressions, "("+r.expression+")")
@@ -74,18 +74,21 @@ func newNames(a Arguments, files tree) *names {
 
 // Exceptions returns expressions, without groups, for the old names that stay in a fork with the arguments.
 func Exceptions(a Arguments) []string {
+	template := regexp.QuoteMeta(oldModule)
 	stay := []string{
-		`The Mallard Authors`,            // section 4 of the Apache License: a fork keeps the copyright notices of the files that it keeps
-		regexp.QuoteMeta(pageAboutForks), // a fork is made of the template only, so that it has no page about forks
+		oldHolder,                          // section 4 of the Apache License: a fork keeps the copyright notices of the files that it keeps
+		`MALLARD_TEST_(?:INPUTS|SEED)`,     // the library for tests with random input reads these environment variables
+		`\.cache/mallard/`,                 // all operators of a machine share the builds of the control plane
+		`https://` + template + `[\w./-]*`, // links to the documents of the template
+		`\[Mallard\]`,
+		template + `/(?:` + strings.Join(a.required(), "|") + `)\b`,
+		template + `(?:(?:/hack/tools)?[ ,]v|/LICENSE)`, // go.mod files and licenses
+		template + `[\w/-]* => /`,
+		`template=` + template + `\b`,                   // hack/update.sh
+		`,` + template + `\)|\["` + template + `/\*\*"`, // .golangci.yaml
 	}
-	if slices.Contains(a.Without, "conversion") {
-		stay = append(stay, `MALLARD_TEST_(?:INPUTS|SEED)`) // the library for tests with random input reads these environment variables
-	}
-	for _, library := range a.required() {
-		stay = append(stay, oldModule+"/"+library+`\b`)
-	}
-	if a.reduced() {
-		stay = append(stay, `https://`+oldModule+`[\w./-]*|\[Mallard\]`) // the README links to the documents that describe all of the template
+	if filepath.IsAbs(a.Modules) {
+		stay = append(stay, regexp.QuoteMeta(a.Modules)+`\b`)
 	}
 	return stay
 }
@@ -107,35 +110,24 @@ func (n *names) replaceQualifier(before, match, after string) string {
 	return n.replacePackage("", match, "")
 }
 
-// replaceName renames the operator by the form that the name has where it is: a constant of a shell, an identifier, a metric, a label, or
-// the name as people write it.
+// replaceName renames the operator by the form that the name has where it is: an identifier, a label, or the name as people write it. Other forms do
+// not occur in the files that forks keep.
 func (n *names) replaceName(before, match, after string) string {
 	last, _ := utf8.DecodeLastRuneInString(before)
 	next, _ := utf8.DecodeRuneInString(after)
 	switch {
-	case match == strings.ToUpper(match):
-		return strings.ToUpper(n.snake())
-	case match == oldName && (isWord(last) || isWord(next)):
-		return goName(n.Name)
-	case match == oldName:
-		return n.Name
-	case last == '_' || next == '_':
-		return n.snake()
-	case unicode.IsUpper(next):
-		name := goName(n.Name)
-		return strings.ToLower(name[:1]) + name[1:]
-	default:
+	case match != oldName:
 		return strings.ToLower(n.Name)
+	case isWord(last) || isWord(next):
+		return goName(n.Name)
+	default:
+		return n.Name
 	}
 }
 
 func isWord(r rune) bool {
-	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
-
-func (n *names) snake() string { return strings.ToLower(strings.ReplaceAll(n.Name, "-", "_")) }
-
-func (n *names) groupGoName() string { return goName(firstLabel(n.Group)) }
 
 // rename returns a text with the new names.
 func (n *names) rename(text string) string {
@@ -187,11 +179,14 @@ func apiPackage(group string, files tree) string {
 	return name
 }
 
+// mentioned matches each text with a name of the template, faster than the expression with all rules.
+var mentioned = regexp.MustCompile(`(?i)mallard|samples`)
+
 // renameAll renames in all files and their paths.
 func (n *names) renameAll(files tree) tree {
 	renamed := make(tree, len(files))
 	for path, f := range files {
-		if utf8.Valid(f.content) {
+		if mentioned.Match(f.content) && utf8.Valid(f.content) {
 			f.content = []byte(n.rename(string(f.content)))
 		}
 		renamed[n.rename(path)] = f

@@ -9,7 +9,6 @@ import (
 	_ "embed"
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // readme has the template's names, which are replaced with those of the rest.
@@ -17,7 +16,21 @@ import (
 //go:embed README.md.tmpl
 var readme string
 
-// readme describes a fork that lacks a part of the template, so that the template's own README would not be true.
+// updateScript raises the versions of the template's modules.
+//
+//go:embed update.sh
+var updateScript []byte
+
+// updateTarget is the target of the Makefile that runs the script.
+const updateTarget = `.PHONY: update
+update: ## Raises the versions of the template's modules (VERSION, by default the latest)
+	VERSION='$$(VERSION)' hack/update.sh
+`
+
+// folderRow matches a row of the table of folders. The pages of docs/reference are generated.
+var folderRow = regexp.MustCompile("(?m)^\\| `([a-z./]+)`.*\n")
+
+// readme describes the fork, whose files are in a tree.
 func (a Arguments) readme(files tree) string {
 	text := readme
 	for _, kind := range kinds() {
@@ -25,24 +38,12 @@ func (a Arguments) readme(files tree) string {
 			text = regexp.MustCompile(`(?m)^\| \[`+kind+`\].*\n`).ReplaceAllString(text, "")
 		}
 	}
-	for _, library := range append([]string{"crud", "observe"}, libraries...) {
-		if _, has := files[library+"/doc.go"]; !has {
-			text = regexp.MustCompile("(?m)^\\| `"+library+"`.*\n").ReplaceAllString(text, "")
+	text = folderRow.ReplaceAllStringFunc(text, func(row string) string {
+		folder := folderRow.FindStringSubmatch(row)[1]
+		if folder != "docs/reference" && len(files.find(folder)) == 0 {
+			return ""
 		}
-	}
+		return row
+	})
 	return text
-}
-
-const pageAboutForks = "https://" + oldModule + "/blob/main/docs/how-to/fork.md"
-
-var linkToPage = regexp.MustCompile(`\]\([./a-z-]*how-to/fork\.md|\]\(fork\.md`)
-
-// linkToTemplate has links to the page about forks lead to the template, since a fork does not have the page.
-func linkToTemplate(files tree) {
-	for path, f := range files {
-		if strings.HasSuffix(path, ".md") {
-			f.content = linkToPage.ReplaceAll(f.content, []byte("]("+pageAboutForks))
-			files[path] = f
-		}
-	}
 }

@@ -20,11 +20,11 @@ func TestReadme_SomeKinds_ListsThemOnly(t *testing.T) {
 	}
 }
 
-func TestReadme_SomeLibraries_ListsThemOnly(t *testing.T) {
-	text := Arguments{}.readme(tree{"crud/doc.go": {}, "localcluster/doc.go": {}})
-	for library, want := range map[string]bool{"conversion": false, "crud": true, "hardening": false, "localcluster": true} {
-		if got := strings.Contains(text, "\n| `"+library+"` |"); got != want {
-			t.Errorf("the README lists the folder %s: %v, want %v:\n%s", library, got, want, text)
+func TestReadme_Folders_AreListed(t *testing.T) {
+	text := Arguments{}.readme(tree{"crud/doc.go": {}, "localcluster/env/go.mod": {}, "monitoring/rules.yaml": {}})
+	for folder, want := range map[string]bool{"docs/reference": true, "hardening": false, "crud": true, "localcluster": true, "monitoring": true} {
+		if got := strings.Contains(text, "\n| `"+folder+"` |"); got != want {
+			t.Errorf("the README lists the folder %s: %v, want %v:\n%s", folder, got, want, text)
 		}
 	}
 }

@@ -9,12 +9,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
-
-	"golang.org/x/mod/module"
 
 	"github.com/mallard-dev/mallard/hack/template/command"
 	"github.com/mallard-dev/mallard/hack/template/record"
@@ -55,65 +54,46 @@ const done = `
   make run                             # starts a cluster, the operator and the samples
   make verify && make test             # checks and tests all of it
   make kind KIND=Widget                # adds a kind
+  make update                          # raises the versions of the template's modules
   make update-template FROM=TEMPLATE   # merges later commits of the template
 `
 
-// commit of the template.
-type commit struct {
-	hash string
-	// version of the template's modules at the commit.
-	version string
-}
-
-func base(ctx context.Context, template string) (commit, error) {
-	changed, err := command.Output(ctx, template, "git", "status", "--porcelain")
-	if err != nil {
-		return commit{}, err
+// base returns the last commit of the template.
+func base(ctx context.Context, template string) (string, error) {
+	if err := command.RequireClean(ctx, template); err != nil {
+		return "", err
 	}
-	if changed != "" {
-		return commit{}, fmt.Errorf("the template's checkout has changes, and a fork is made of a commit. Commit or stash:\n%s", changed)
-	}
-	described, err := command.Output(ctx, template, "git", "log", "-1", "--format=%H %ct")
-	if err != nil {
-		return commit{}, err
-	}
-	var hash string
-	var seconds int64
-	if _, err := fmt.Sscan(described, &hash, &seconds); err != nil {
-		return commit{}, fmt.Errorf("reading the template's commit: %w", err)
-	}
-	return commit{hash, module.PseudoVersion("v0", "", time.Unix(seconds, 0).UTC(), hash[:12])}, nil
+	hash, err := command.Output(ctx, template, "git", "rev-parse", "HEAD")
+	return strings.TrimSpace(hash), err
 }
 
 // build makes the fork in an empty folder.
-func (a Arguments) build(ctx context.Context, from commit, root string) error {
-	report("reading the files of commit " + from.hash[:12])
-	files, err := committed(ctx, ".")
+func (a Arguments) build(ctx context.Context, commit, root string) error {
+	started := time.Now()
+	report := func(step string) { fmt.Fprintf(os.Stderr, "fork: %2.0f s: %s\n", time.Since(started).Seconds(), step) }
+	report("reading the files of commit " + commit[:12])
+	all, err := committed(ctx, ".")
 	if err != nil {
 		return err
 	}
-	if err := a.change(files, from); err != nil {
-		return err
-	}
-	files = newNames(a, files).renameAll(files)
-	if err := updateChecksums(files); err != nil {
+	files, err := a.change(all)
+	if err != nil {
 		return err
 	}
 	if err := files.write(root); err != nil {
 		return err
 	}
-	if err := (record.Record{Commit: from.hash, Arguments: a.recorded()}).Write(root); err != nil {
+	if err := (record.Record{Commit: commit, Arguments: a.recorded()}).Write(root); err != nil {
 		return err
 	}
-	steps := [][]string{
-		{"gofmt", "-w", "."},
+	for _, step := range [][]string{
 		{"git", "init", "--quiet", "--initial-branch=main"},
-		{"go", "mod", "tidy", "-e"},        // some packages import clients that are generated next
-		{"make", "generate", "ARGS=kinds"}, // the rest of the generated code was renamed
+		{"go", "-C", "hack/tools", "mod", "tidy"},
+		{"go", "mod", "tidy", "-e"}, // some packages import clients that are generated next
+		{"make", "generate", "ARGS=kinds"},
 		{"bash", "-e", "-c", `source hack/modules.sh; for module in "${all_modules[@]}"; do go -C "${module}" mod tidy; done`},
 		{"git", "add", "--all"},
-	}
-	for _, step := range steps {
+	} {
 		report(strings.Join(step, " "))
 		if _, err := command.Output(ctx, root, step[0], step[1:]...); err != nil {
 			return a.withRemedy(err)
@@ -124,25 +104,28 @@ func (a Arguments) build(ctx context.Context, from commit, root string) error {
 
 // withRemedy adds the remedy to the error of a step that could not download a module of the template.
 func (a Arguments) withRemedy(err error) error {
-	if len(a.required()) == 0 || !strings.Contains(err.Error(), oldModule+"/") {
+	if filepath.IsAbs(a.Modules) || !strings.Contains(err.Error(), oldModule) {
 		return err
 	}
-	return fmt.Errorf("%w\nWithout %s, the fork requires modules of %s at the commit that it is made of. Push the commit; if the "+
-		"repository is private, set GOPRIVATE=%s. Otherwise keep these products", err, strings.Join(a.required(), " and "), oldModule, oldModule)
+	return fmt.Errorf("%w\nThe fork requires the modules of %s at %s. If the repository is private, set GOPRIVATE=%s. If it has no such version, "+
+		"leave MODULES out: the fork then uses the modules of this checkout", err, oldModule, a.Modules, oldModule)
 }
 
-// change removes files and lines.
-func (a Arguments) change(files tree, from commit) error {
+// change returns the files of the fork that are not generated.
+func (a Arguments) change(all tree) (tree, error) {
+	files := maps.Clone(all)
 	if err := a.reduce(files); err != nil {
-		return err
+		return nil, err
 	}
-	files.remove("pkg/client", files) // it is generated
-	linkToTemplate(files)
-	if a.reduced() {
-		files["README.md"] = file{[]byte(a.readme(files)), 0o644}
+	files["README.md"] = file{[]byte(a.readme(files)), 0o644}
+	files = newNames(a, files).renameAll(files)
+	a.adaptLinters(files)
+	files["hack/update.sh"] = file{updateScript, 0o755}
+	a.addNotices(files)
+	if err := a.requireModules(files, all); err != nil {
+		return nil, err
 	}
-	a.requireLibraries(files, from.version)
-	return nil
+	return files, errors.Join(files.format(), updateChecksums(files))
 }
 
 func commitAll(ctx context.Context, root, name string) error {
@@ -172,5 +155,3 @@ func removed(made string, reason error) error {
 	}
 	return fmt.Errorf("%w; %s has to be removed: %w", reason, made, err)
 }
-
-func report(step string) { fmt.Fprintln(os.Stderr, "fork:", step) }

@@ -5,100 +5,74 @@ SPDX-License-Identifier: Apache-2.0
 
 package fork
 
-// parts lists every part of the template that a fork may leave out.
+const singleNamespace = "kustomize/overlays/single-namespace/kustomization.yaml"
+
+// parts lists what a fork that lacks a part of the template leaves out of the files that it keeps.
 var parts = []part{{
-	// A fork is made of the template only.
+	// No fork has the template's products and the texts about all of it.
 	names: []string{},
 	remove: []string{
-		"hack/template/fork", "test/fork", "docs/how-to/fork.md", "hack/test-fork.sh", "hack/mutants*", "test/repository/mutants_test.go",
-		"test/repository/language*",
+		"conversion/cmd/assign-gen/documents_test.go", "crud/documents_test.go", "test/repository/environments_test.go", "test/repository/language*",
+		"test/repository/life_test.go", "test/repository/modules*_test.go", "test/repository/mutants_test.go",
+		"test/repository/post_install_test.go", "test/repository/readme_test.go", "test/repository/spec_test.go",
 	},
 	edits: []edit{
-		{"CONTRIBUTING.md", `(?m)^\| .make fork. .*\n`, ""},
-		{".github/workflows/nightly.yaml", `mutants, (.*), forks\]`, "$1]"},
-		{"hack/nightly.sh", `mutants (.*) forks'`, "$1'"},
-		{"hack/nightly.sh", `(?m)^mutants\(\).*\n\n`, ""},
-		{"hack/nightly.sh", `(?ms)\nforks\(\).*?^}\n`, ""},
-		{"CONTRIBUTING.md", `(?m)^\| .make mutants.*\n`, ""},
-		{"Makefile", `(?m)^\.PHONY: mutants\n(.+\n)*\n`, ""},
-		{".golangci.yaml", `line-length: \d+`, "line-length: 240"}, // new names may be longer
-		{"README.md", `(?m)^\| \*\*fork\*\* it \|`, "| **change** it |"},
-		{"docs/README.md", `(?m)^\| \[Fork\]\(how-to/fork\.md\).*\n`, ""},
-		{"CONTRIBUTING.md", `(?m)^\| .fork. \|.*\n`, ""},
-		{"CONTRIBUTING.md", `\[the glossary\]\(test/repository/language/rules\.yaml\), which .make verify. checks`, "the pages"},
-		{"README.md", "(?ms)^Make it yours:.*?^```\\n\\n", ""},
-		{"docs/explanation/learned-from-others.md", `(?m)^.*\b(TestParse_Invalid_IsRejected|TestFork_AllKinds_IsComplete)\b.*\n`, ""},
-		{"Makefile", `(?m)^\.PHONY: fork\n(.+\n)*\n`, ""},
-		{"hack/template/main.go", `(?m)^.*/hack/template/fork"\n`, ""},
-		{"hack/template/main.go", `(?m)^\t"fork":.*\n`, ""},
+		{".gitattributes", `(?m)^conversion/.*\n`, ""},
+		{".github/dependabot.yml", `"/conversion".* "/localcluster/env"\]`, `"/hack/tools", "/hack/tools/*"]`},
+		{".github/dependabot.yml", `(?ms)^  - package-ecosystem: gomod\n    directories: \["/localcluster"\].*?\n\n`, ""},
+		{".github/dependabot.yml", `(?ms)^  - package-ecosystem: gomod\n    directories: \["/hack/tools".*?\n\n`, ""},
+		{".github/dependabot.yml", `(?ms)^  # Mermaid.*?\n\n`, ""},
+		{".github/workflows/ci.yaml", `, modules\]`, "]"},
+		{".github/workflows/ci.yaml", `hashFiles\('go.mod', 'localcluster/\*\*'\)`, "hashFiles('go.sum')"},
+		{".github/workflows/nightly.yaml", `part: \[.*\]`, "part: [units, suites, verify, lint, alerts, race]"},
+		{".github/workflows/nightly.yaml", `(?ms)^      - name: Check out the controller.*?GITHUB_ENV.*?\n`, ""},
+		{".github/workflows/nightly.yaml", `The runner has Chrome, npm and a C compiler.`, "The runner has a C compiler."},
+		{".golangci.yaml", `(?m)^ *- prefix\(example\.com\)\n`, ""}, // the module of an example, whose path may be a prefix of the fork's
+		{".golangci.yaml", `line-length: \d+`, "line-length: 240"},  // new names may be longer
+		{"Makefile", `go build -o \.cache/template \./hack/template`, "go -C hack/tools build -o ../../.cache/template " + oldModule + "/hack/template"},
+		{"Makefile", `(?m)^\.PHONY: (bench|fuzz|mutants|website|test-versions)\n(.+\n)*\n`, ""},
+		{"Makefile", `(?m)^\.PHONY: fork\n(.+\n)*`, updateTarget},
+		{"hack/update-codegen.sh", `(?ms)^# (deep_copies|copy_types) .*?^[)}]\n\n`, ""},
+		{"hack/update-codegen.sh", `(?ms)^if \[\[ -d conversion && .*?^fi\n\n`, ""},
+		{"hack/nightly.sh", `(?m)^  run "data races in the .*\n`, ""},
+		{"test/repository/layers_test.go", `(?ms)^\tpackages: +"(confidential|pkg/migration)".*?^}, \{\n`, ""},
 	},
 }, {
-	names:  []string{"conversion"},
-	remove: []string{"conversion"},
-}, {
-	names:  []string{"hardening"},
-	remove: []string{"hardening"},
-}, {
-	names:  []string{"localcluster"},
-	remove: []string{"localcluster", "hack/update-versions.sh", "hack/test-versions.sh"},
+	names: []string{"conversion"},
 	edits: []edit{
-		{"Makefile", `(?m)^\.PHONY: test-versions\n(.+\n)*\n`, ""},
-		{"hack/nightly.sh", ` versions'`, "'"},
-		{"hack/nightly.sh", `(?m)^versions\(\).*\n`, ""},
+		{"hack/update-codegen.sh", `go -C conversion/cmd/assign-gen build -o "\$\{assign_gen\}"`, `$0 ` + oldModule + `/conversion/cmd/assign-gen`},
+		{"hack/update-codegen.sh", `go -C conversion/cmd/assign-gen build`, `go -C hack/tools build`},
 	},
 }, {
-	names:  []string{"crud"},
-	remove: []string{"crud", "cmd/crud"},
+	names: []string{"crud"},
 	edits: []edit{
 		{"test/repository/layers_test.go", `(?ms)^\tpackages: +"crud(/hook)?".*?^}, \{\n`, ""},
 	},
 }, {
+	names: []string{"observe"},
+	edits: []edit{
+		{"test/repository/layers_test.go", `(?ms)^\tpackages: +"observe".*?^}, \{\n`, ""},
+	},
+}, {
 	names: []string{"hooks"},
 	remove: []string{
-		"cmd/hooks", "config/hooks.yaml", "config/200-hooks.yaml", "config/200-addressableservice-hooks.yaml",
-		"samples/600-addressableservice-hook.yaml",
+		"config/hooks.yaml", "config/200-hooks.yaml", "config/200-addressableservice-hooks.yaml", "samples/600-addressableservice-hook.yaml",
 	},
 	edits: []edit{
 		{"pkg/apis/config/parsers.go", `, "hooks"`, ""},
 		{"config/config-logging.yaml", `(?m)^    loglevel\.hooks.*\n`, ""},
+		{"kustomize/overlays/ha/kustomization.yaml", `(?m)^  - name: hooks\n.*\n`, ""},
 	},
 }, {
-	names:  []string{"migrate"},
-	remove: []string{"cmd/migrate", "pkg/migration", "post-install"},
-	edits: []edit{
-		{"test/repository/layers_test.go", `(?ms)^\tpackages: +"pkg/migration".*?^}, \{\n`, ""},
-	},
+	names: []string{"release"},
+	edits: []edit{{"Makefile", `(?m)^\.PHONY: release\n(.+\n)*\n`, ""}},
 }, {
-	names:  []string{"observer"},
-	remove: []string{"cmd/observer", "optional"},
-}, {
-	names:  []string{"crud", "observer"},
-	remove: []string{"confidential", "observe"},
-	edits: []edit{
-		{"test/repository/layers_test.go", `(?ms)^\tpackages: +"(confidential|observe)".*?^}, \{\n`, ""},
-	},
-}, {
-	// Texts and settings that describe all of the template, and suites that test it.
-	names: []string{anything},
-	remove: []string{
-		"docs", "website", "monitoring", "kustomize", ".github", "*.md",
-		"crud/documents_test.go", "conversion/cmd/assign-gen/documents_test.go", "hack/release.sh", "hack/website.sh", "hack/tools/ko/*.go",
-		"test/doc.go", "test/repository/environments_test.go",
-		"test/addressbinding", "test/admission", "test/availability", "test/checkout", "test/config", "test/conversion", "test/costs", "test/crud", "test/docs",
-		"test/events", "test/faults", "test/generated", "test/hardening", "test/harness", "test/hooks", "test/install", "test/kind", "test/kubectl",
-		"test/fixtures", "test/migration", "test/moduleproxy", "test/monitoring", "test/observe", "test/operations", "test/permissions", "test/plain",
-		"test/pods", "test/process", "test/reconciler", "test/run", "test/simpledeployment", "test/tenants",
-		"test/repository/ci_test.go", "test/repository/life_test.go", "test/repository/modules*_test.go",
-		"test/repository/post_install_test.go", "test/repository/readme_test.go", "test/repository/spec_test.go",
-	},
-	edits: []edit{
-		{"Makefile", `(?m)^\.PHONY: release\n(.+\n)*\n`, ""},
-		{"Makefile", `(?m)^\.PHONY: website\n(.+\n)*\n`, ""},
-	},
+	names:  []string{"ci"},
+	remove: []string{"test/repository/ci_test.go"},
 }, {
 	names: []string{"AddressBinding"},
 	remove: []string{
-		"pkg/binding", "pkg/reconciler/addressbinding", "pkg/webhook/addressbinding*.go", "pkg/apis/samples/addressbinding.go",
+		"pkg/binding", "pkg/reconciler/addressbinding", "test/addressbinding", "pkg/webhook/addressbinding*.go", "pkg/apis/samples/addressbinding.go",
 		"pkg/apis/samples/v1/addressbinding_*.go", "config/*addressbinding*.yaml", "samples/*addressbinding.yaml",
 	},
 	edits: []edit{
@@ -110,7 +84,7 @@ var parts = []part{{
 }, {
 	names: []string{"SimpleDeployment"},
 	remove: []string{
-		"pkg/reconciler/simpledeployment", "pkg/webhook/simpledeployment_test.go", "pkg/apis/samples/simpledeployment.go",
+		"pkg/reconciler/simpledeployment", "test/simpledeployment", "pkg/webhook/simpledeployment_test.go", "pkg/apis/samples/simpledeployment.go",
 		"pkg/apis/samples/v1alpha1/simpledeployment_*.go", "config/*simpledeployment*.yaml", "samples/*simpledeployment.yaml",
 	},
 	edits: []edit{
@@ -123,6 +97,7 @@ var parts = []part{{
 }, {
 	names: []string{olderVersions},
 	remove: []string{
+		"kustomize/overlays/all-versions",
 		"pkg/apis/samples/v1beta1", "pkg/apis/samples/roundtrip", "pkg/apis/samples/*/storage", "pkg/apis/samples/conversion.lock",
 		"pkg/apis/samples/v1alpha1/addressableservice_*.go", "pkg/apis/samples/*conversion*", "pkg/apis/samples/*/*conversion*",
 		"pkg/webhook/*conversion*.go",
@@ -154,7 +129,7 @@ var parts = []part{{
 }, {
 	names: []string{"AddressableService"},
 	remove: []string{
-		"pkg/reconciler/addressableservice", "test/addressableservice", "pkg/webhook/admission_test.go", "pkg/webhook/upstream_test.go",
+		"pkg/reconciler/addressableservice", "test/addressableservice", "test/fixtures", "pkg/webhook/admission_test.go", "pkg/webhook/upstream_test.go",
 		"pkg/apis/samples/addressableservice.go", "pkg/apis/samples/v1", "config/*addressableservice*.yaml", "samples/*addressableservice*.yaml",
 		"cmd/hooks/addressableservice*.go", "pkg/apis/config/addressable*.go", "pkg/apis/config/store*.go", "pkg/apis/config/testing_test.go",
 		"config/config-addressable.yaml",
@@ -171,6 +146,11 @@ var parts = []part{{
 		{"pkg/webhook/controllers.go", `(?m)^(\t//.*\n)*\tstore( :=|\.).*\n`, ""},
 		{"pkg/webhook/controllers.go", `store\.ToContext`, "nil"},
 		{"test/repository/config_test.go", `"config-addressable", `, ""},
+		{singleNamespace, `(?m)^  - target:\n      kind: Namespace\n(    .*\n)+`, ""},
+		{singleNamespace, `(?m)^      - select:\n          kind: (Role|RoleBinding)\n          name: mallard-directory\n.*\n`, ""},
+		{singleNamespace, `(?m)^      - select:\n.*\n          name: config-addressable\n.*\n.*\n.*\n`, ""},
+		{singleNamespace, ` Aliases are\n# Services of that namespace too, so there is no directory apart.`, ""},
+		{singleNamespace, `, whether the directory exists`, ""},
 		{"pkg/webhook/controllers.go", `(NewDefaultingController\(ctx context\.Context,) cmw`, "$1 _"},
 	},
 }}

@@ -9,10 +9,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/format"
 	"io/fs"
 	"os"
 	slashpath "path"
-	"path/filepath"
 	"strings"
 	"testing/fstest"
 
@@ -53,42 +53,37 @@ func committed(ctx context.Context, template string) (tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := make(tree)
+	files, root := make(tree), os.DirFS(template)
 	for path := range strings.SplitSeq(strings.TrimSuffix(listed, "\x00"), "\x00") {
-		whole := filepath.Join(template, path)
-		info, err := os.Lstat(whole)
+		info, err := fs.Lstat(root, path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // deleted, in a test on a checkout with changes
+		}
+		var content []byte
+		if err == nil && info.Mode().Type() == fs.ModeSymlink {
+			var target string
+			target, err = fs.ReadLink(root, path)
+			content = []byte(target)
+		} else if err == nil {
+			content, err = fs.ReadFile(root, path)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading the template: %w", err)
 		}
-		f := file{mode: info.Mode()}
-		if f.mode.Type() == fs.ModeSymlink {
-			target, err := os.Readlink(whole)
-			if err != nil {
-				return nil, fmt.Errorf("reading the template: %w", err)
-			}
-			f.content = []byte(target)
-		} else if f.content, err = os.ReadFile(whole); err != nil {
-			return nil, err
-		}
-		files[path] = f
+		files[path] = file{content, info.Mode()}
 	}
 	return files, nil
 }
 
-// remove deletes from other files those of this tree that are below a folder, or that a pattern of path.Match describes. It returns how many
-// this tree has.
-func (t tree) remove(pattern string, from tree) int {
-	found := 0
+// find returns the paths of the files that a pattern of path.Match describes, or that are in a folder which it describes.
+func (t tree) find(pattern string) []string {
+	var paths []string
 	for path := range t {
 		if matches(pattern, path) {
-			delete(from, path)
-			found++
+			paths = append(paths, path)
 		}
 	}
-	return found
+	return paths
 }
 
 // matches reports whether a pattern describes a path, or a folder that it is in.
@@ -107,4 +102,19 @@ func (t tree) write(root string) error {
 		files[path] = &fstest.MapFile{Data: f.content, Mode: f.mode}
 	}
 	return os.CopyFS(root, files)
+}
+
+// format formats Go files, in which new names change the order of imports and the alignment.
+func (t tree) format() error {
+	for path, f := range t {
+		if !strings.HasSuffix(path, ".go") || !f.mode.IsRegular() {
+			continue
+		}
+		formatted, err := format.Source(f.content)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		t[path] = file{formatted, f.mode}
+	}
+	return nil
 }

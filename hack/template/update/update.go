@@ -34,12 +34,8 @@ func Run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	changed, err := command.Output(ctx, ".", "git", "status", "--porcelain")
-	if err != nil {
+	if err := command.RequireClean(ctx, "."); err != nil {
 		return err
-	}
-	if changed != "" {
-		return fmt.Errorf("the checkout has changes. Commit or stash them before the update:\n%s", changed)
 	}
 	scratch, err := os.MkdirTemp("", "update-template-")
 	if err != nil {

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Copyright 2026 The Mallard Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Holds the parts of the nightly tier that test the template and its products, which no fork has, for hack/nightly.sh to source.
+
+# shellcheck disable=SC2154 # hack/nightly.sh sets it, and hack/test.sh reads it
+nightly_parts="${nightly_parts} mutants lines zoo images website peers user versions forks"
+
+mutants() { part "the faults of hack/mutants" hack/mutants.sh; }
+
+# line KUBERNETES GO tests the library of conversions and generated code with other versions than those of go.mod.
+line() {
+  local folder
+  if [[ ! -e conversion/fixtures/go.mod ]]; then
+    return
+  fi
+  folder="$(mktemp -d "${PWD}/.cache/line.XXXXXX")"
+  cp conversion/fixtures/go.{mod,sum} "${folder}"
+  export GOTOOLCHAIN="$2"
+  if go -C conversion/fixtures get -modfile="${folder}/go.mod" "k8s.io/apimachinery@$1" "k8s.io/api@$1"; then
+    run "conversions with Kubernetes $1 and $2" conversion/fixtures -modfile="${folder}/go.mod" -short \
+      ./keyed/... ./names/... ./units/... github.com/mallard-dev/mallard/conversion{,/conversiontest}
+  else
+    failed+=("conversions with Kubernetes $1 and $2")
+  fi
+  unset GOTOOLCHAIN
+  rm -r -- "${folder}"
+}
+
+lines() {
+  # go.mod has the first of the three latest lines of Kubernetes, and of the two of Go.
+  line v0.36.6 go1.26.8
+  line v0.37.2 go1.27.3
+}
+
+zoo() { run "the generator on APIs of others" conversion/zoo ./...; }
+
+images() { run "the images of config/, and releases" hack/tools/ko ./...; }
+
+# The tests of the website need a browser, and a font with the metrics of Arial for the diagrams.
+website() {
+  if ! type -P chromium chromium-browser google-chrome >/dev/null && type -P apt-get >/dev/null && ((EUID == 0)); then
+    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends chromium fonts-liberation >/dev/null ||
+      echo "test: installing Chromium failed" >&2
+  fi
+  run "the website" website ./...
+}
+
+# peers builds and runs controllers of others. SAMPLE_CONTROLLER is the folder of one that is not on the module proxy.
+peers() { run "controllers of others, hardened" . -tags nightly,peers -run '^TestPeers' ./test/hardening; }
+
+user() { part "an ordinary user behind a proxy" hack/test-user.sh; }
+
+versions() { part "other versions of Kubernetes" hack/test-versions.sh; }
+
+forks() {
+  part "a fork" hack/test-fork.sh
+  # This one lacks the kind that the template begins with.
+  part "a smaller fork" hack/test-fork.sh KINDS=SimpleDeployment WITHOUT=hooks,migrate,observer
+}
