@@ -70,7 +70,7 @@ var children = map[string]child{
 func (c child) Type() string { return c.Alias + "." + c.Kind }
 
 // Import is the import of that package.
-func (c child) Import() string { return "k8s.io/api/" + c.Package + " " + c.Alias }
+func (c child) Import() string { return c.Alias + ` "k8s.io/api/` + c.Package + `"` }
 
 // Plural is the name of the resource.
 func (c child) Plural() string { return strings.ToLower(c.Kinds) }

@@ -128,15 +128,6 @@ func TestRegister_AndUnregister_RestoreTheFiles(t *testing.T) {
 	}
 }
 
-func TestImports_Groups_AreSortedAndHaveNoDuplicates(t *testing.T) {
-	m := &model{project: &project{Module: "example.com/pond"}}
-	got := m.imports("knative.dev/pkg/kmeta", "example.com/pond/pkg/a", "k8s.io/api/core/v1 corev1", "context", "k8s.io/api/core/v1 corev1", "fmt")
-	want := "import (\n \"context\"\n \"fmt\"\n\ncorev1 \"k8s.io/api/core/v1\"\n\n \"knative.dev/pkg/kmeta\"\n\n \"example.com/pond/pkg/a\"\n)"
-	if got != want {
-		t.Errorf("imports:\n%s\nwant:\n%s", got, want)
-	}
-}
-
 func TestPluralOf_IsThatOfTheGenerators(t *testing.T) {
 	for kind, want := range map[string]string{
 		"Widget": "Widgets", "Policy": "Policies", "Gateway": "Gateways", "Bus": "Buses", "Box": "Boxes", "Branch": "Branches", "Dish": "Dishes",

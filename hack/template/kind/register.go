@@ -68,7 +68,7 @@ type entry struct {
 func (m *model) entries() []entry {
 	imports, calls, optional := m.lists(m.Kind)
 	entries := []entry{
-		{imports, "\t\"" + m.own("pkg/reconciler/"+m.Lower()) + "\""},
+		{imports, "\t\"" + m.Module + "/pkg/reconciler/" + m.Lower() + "\""},
 		{calls, "\t" + m.Lower() + ".NewController,"},
 	}
 	for _, l := range optional {

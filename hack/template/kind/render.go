@@ -10,9 +10,7 @@ import (
 	"embed"
 	"fmt"
 	"go/format"
-	"maps"
-	"path"
-	"slices"
+	"strconv"
 	"strings"
 	"text/template"
 )
@@ -58,9 +56,13 @@ func (m *model) SampleName() string { return "hello" }
 // ChildName is the name of the sample's child.
 func (m *model) ChildName() string { return m.SampleName() + "-" + m.Lower() }
 
-// VersionImport is the import of the types.
+// VersionImport is the import of the types. Packages of Kubernetes are called v1, too.
 func (m *model) VersionImport() string {
-	return m.Module + "/pkg/apis/" + m.API + "/" + m.Version + " " + m.Version
+	spec := strconv.Quote(m.Module + "/pkg/apis/" + m.API + "/" + m.Version)
+	if m.Version == "v1" {
+		return "v1 " + spec
+	}
+	return spec
 }
 
 // files returns the contents of the kind's files by their paths.
@@ -104,15 +106,13 @@ func (m *model) files() (map[string]string, error) {
 }
 
 func (m *model) render(name string) (string, error) {
-	functions := template.FuncMap{"imports": m.imports, "own": m.own}
-	file := name + ".tmpl"
-	parsed, err := template.New(path.Base(file)).Funcs(functions).ParseFS(templates, "templates/"+file)
+	parsed, err := template.ParseFS(templates, "templates/"+name+".tmpl")
 	if err != nil {
-		return "", fmt.Errorf("parsing template %s: %w", file, err)
+		return "", fmt.Errorf("parsing template %s: %w", name, err)
 	}
 	var out bytes.Buffer
 	if err := parsed.Execute(&out, m); err != nil {
-		return "", fmt.Errorf("executing template %s: %w", file, err)
+		return "", fmt.Errorf("executing template %s: %w", name, err)
 	}
 	if !strings.HasSuffix(name, ".go") {
 		return out.String(), nil
@@ -122,52 +122,4 @@ func (m *model) render(name string) (string, error) {
 		return "", fmt.Errorf("%w:\n%s", err, out.String())
 	}
 	return string(formatted), nil
-}
-
-// own returns the import of a package of this module.
-func (m *model) own(pkg string, alias ...string) string {
-	return strings.Join(append([]string{m.Module + "/" + pkg}, alias...), " ")
-}
-
-// group returns the group of an import, from 0, in the order of .golangci.yaml: the standard library, other modules, Knative's, and the operator's.
-func (m *model) group(pkg string) int {
-	first, _, _ := strings.Cut(pkg, "/") // a path without a slash is its own first part
-	switch {
-	case strings.HasPrefix(pkg, m.Module+"/") || strings.HasPrefix(pkg, m.Environment+"/"):
-		return 3
-	case first == "knative.dev":
-		return 2
-	case strings.Contains(first, "."):
-		return 1
-	default:
-		return 0
-	}
-}
-
-// imports returns an import declaration of packages, each a path that may be followed by an alias.
-func (m *model) imports(packages ...string) string {
-	groups := make([]map[string]string, 4)
-	for _, entry := range packages {
-		pkg, alias, _ := strings.Cut(entry, " ")
-		group := m.group(pkg)
-		if alias == path.Base(pkg) && alias != "v1" {
-			alias = ""
-		}
-		if groups[group] == nil {
-			groups[group] = map[string]string{}
-		}
-		groups[group][pkg] = alias
-	}
-	var out strings.Builder
-	out.WriteString("import (")
-	for _, group := range groups {
-		for _, pkg := range slices.Sorted(maps.Keys(group)) {
-			fmt.Fprintf(&out, "\n%s %q", group[pkg], pkg)
-		}
-		if len(group) > 0 {
-			out.WriteString("\n")
-		}
-	}
-	out.WriteString(")")
-	return out.String()
 }
