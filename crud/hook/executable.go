@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/mallard-dev/mallard/crud/internal/self"
 	"github.com/mallard-dev/mallard/crud/operations"
 )
 
@@ -89,9 +90,9 @@ func (x *executable) call(ctx context.Context, run *Run) (file operations.File, 
 	if err := prepare(root, run); err != nil {
 		return file, err
 	}
-	program, err := os.Executable()
+	program, err := self.Path()
 	if err != nil {
-		return file, fmt.Errorf("finding the executable of this process: %w", err)
+		return file, err
 	}
 	cmd.Env = append(os.Environ(), "CRUD_PROGRAM="+program, "HOOK_TASK_ID="+run.Task, "TMPDIR="+folder)
 	for variable, file := range files {

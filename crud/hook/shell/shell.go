@@ -23,6 +23,8 @@ import (
 	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
 	"mvdan.cc/sh/x/coreutils"
+
+	"github.com/mallard-dev/mallard/crud/internal/self"
 )
 
 // command is the argument that selects a tool, whose name and arguments follow.
@@ -66,9 +68,9 @@ func Command(path string) ([]string, error) {
 	if errInterpreter == nil && errShell == nil || name != "bash" && name != "sh" {
 		return []string{path}, nil
 	}
-	program, err := os.Executable()
+	program, err := self.Path()
 	if err != nil {
-		return nil, fmt.Errorf("finding the executable of this process: %w", err)
+		return nil, err
 	}
 	return []string{program, command, name, path}, nil
 }
@@ -124,9 +126,9 @@ func missing(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 			return next(ctx, args)
 		}
 		if slices.Contains(tools, args[0]) {
-			program, err := os.Executable()
+			program, err := self.Path()
 			if err != nil {
-				return fmt.Errorf("finding the executable of this process: %w", err)
+				return err
 			}
 			return next(ctx, append([]string{program, command}, args...))
 		}

@@ -18,6 +18,8 @@ import (
 	"runtime/debug"
 	"syscall"
 	"time"
+
+	"github.com/mallard-dev/mallard/crud/internal/self"
 )
 
 const (
@@ -87,9 +89,9 @@ var children = func() chan *process {
 }()
 
 func start() (*process, error) {
-	program, err := os.Executable()
+	program, err := self.Path()
 	if err != nil {
-		return nil, fmt.Errorf("finding the executable of this process: %w", err)
+		return nil, err
 	}
 	cmd := exec.Command(program) //nolint:gosec,noctx // this program
 	cmd.Env = []string{variable + "=1", "GOMAXPROCS=2"}
