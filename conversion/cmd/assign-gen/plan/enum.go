@@ -8,6 +8,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
@@ -103,15 +104,27 @@ func (m *matching) undeclared(each *FieldPlan, label string) []string {
 		return nil
 	}
 	m.enumsReported[types] = types[0].Kind == model.Named
-	for _, value := range onlyNewer {
-		m.problem(problem.EnumNotInvertible, label, fmt.Sprintf("%q is no value of the older version, and there is no fallback for it", value),
+	if len(onlyNewer) > 0 {
+		m.problem(problem.EnumNotInvertible, label, noValues(onlyNewer, "older", "there is no fallback for it", "there is no fallback for them"),
 			"add +conversion:enum=fallback=OLD to the field or its type, or "+openFix)
 	}
-	for _, value := range onlyOlder {
-		m.problem(problem.EnumNotInvertible, label, fmt.Sprintf("%q is no value of the newer version, and is not mapped to one", value),
-			fmt.Sprintf("add +conversion:enum=%s:NEW to the field or its type, or %s", value, openFix))
+	if len(onlyOlder) > 0 {
+		m.problem(problem.EnumNotInvertible, label, noValues(onlyOlder, "newer", "is not mapped to one", "are not mapped to any"),
+			fmt.Sprintf("add +conversion:enum=%s:NEW to the field or its type, or %s", onlyOlder[0], openFix))
 	}
 	return nil
+}
+
+// noValues states that a version does not have the values, with the end of the sentence for one and for several.
+func noValues(values []string, version, one, several string) string {
+	if len(values) == 1 {
+		return fmt.Sprintf("%q is no value of the %s version, and %s", values[0], version, one)
+	}
+	quoted := make([]string, len(values))
+	for i, value := range values {
+		quoted[i] = strconv.Quote(value)
+	}
+	return fmt.Sprintf("%s are no values of the %s version, and %s", strings.Join(quoted, ", "), version, several)
 }
 
 // enumLabel names the type of a field in the planner's notes about used markers.

@@ -159,6 +159,12 @@ func TestEnum_ValueOfOneVersionWithoutMarker_IsAProblem(t *testing.T) {
 			nil,
 			`E10 v1beta1.WidgetSpec.F (v1beta1.Mode) → v1.WidgetSpec.F (v1.Mode): "B" is no value of the newer version, and is not mapped to one`,
 		},
+		"several": {
+			[]string{"A"},
+			[]string{"A", "D", "E"},
+			nil,
+			`"D", "E" are no values of the older version, and there is no fallback for them`,
+		},
 		"older, with a map": {
 			[]string{"A", "B"},
 			[]string{"A"},
