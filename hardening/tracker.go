@@ -71,12 +71,22 @@ func (t *tracking) end(object types.NamespacedName, succeeded bool) {
 		return
 	}
 	observer := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: object.Namespace, Name: object.Name}}
-	t.OnDeletedObserver(observer)
+	t.Interface.OnDeletedObserver(observer)
 	for _, ref := range t.references[object] {
 		_ = t.Interface.TrackReference(ref.Reference, observer) // it was valid before
 	}
 	if len(t.references[object]) == 0 {
 		delete(t.references, object)
+	}
+}
+
+// OnDeletedObserver implements tracker.Interface. A replica that does not lead calls it, too, and does not reconcile the deleted object.
+func (t *tracking) OnDeletedObserver(object any) {
+	t.Interface.OnDeletedObserver(object)
+	if accessor, err := kmeta.DeletionHandlingAccessor(object); err == nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.references, types.NamespacedName{Namespace: accessor.GetNamespace(), Name: accessor.GetName()})
 	}
 }
 

@@ -76,6 +76,16 @@ func TestTracker_ReferenceIsNotNamedAnymore_IsForgottenAfterASuccess(t *testing.
 	}
 }
 
+// A replica that has lost the lease does not reconcile the object again.
+func TestTracker_ObjectIsDeletedElsewhere_NothingRemains(t *testing.T) {
+	tr, _ := newTestTracking()
+	pass(t, tr, nil, referenceTo("a"))
+	tr.OnDeletedObserver(&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: one.Namespace, Name: one.Name}})
+	if observers := tr.GetObservers(service("a")); len(observers)+len(tr.references) > 0 {
+		t.Errorf("of a deleted object remains %v %v", observers, tr.references)
+	}
+}
+
 func TestTracker_UpstreamsReference_IsKept(t *testing.T) {
 	upstream := tracker.New(func(types.NamespacedName) {}, controller.GetTrackerLease(t.Context()))
 	object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: one.Namespace, Name: one.Name}}
