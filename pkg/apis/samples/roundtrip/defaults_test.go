@@ -82,7 +82,7 @@ func testSetDefaults(t *testing.T, version, given, complete string) {
 		},
 		"conversion": {
 			reason: "what is absent before a conversion is absent after it",
-			ctx:    func(ctx context.Context) context.Context { return knative.WithConverting(ctx) },
+			ctx:    knative.WithConverting,
 			in:     object(given, nil),
 			want:   object(given, nil),
 		},

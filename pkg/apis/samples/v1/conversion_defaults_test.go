@@ -34,7 +34,7 @@ func TestSetDefaults_WithOlderVersions(t *testing.T) {
 	}{
 		// knative.dev/pkg calls SetDefaults after each conversion, and an absent field must stay absent.
 		"conversion": {
-			ctx: func(ctx context.Context) context.Context { return knative.WithConverting(ctx) },
+			ctx: knative.WithConverting,
 			in:  newObject(), want: newObject(),
 		},
 		// A client that sends its first manifest must not lose what it cannot see.
