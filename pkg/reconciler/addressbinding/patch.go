@@ -107,7 +107,10 @@ func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k subjec
 			// One that was not tried before has no message yet.
 			s.problem = &failures.Failure{Reason: cmp.Or(s.last.failure.Reason, reasonOf(ab)), Message: s.last.failure.Message, Recheck: max(wait, firstDelay)}
 		} else if s.problem = r.patch(ctx, ab, k, bindings, s); s.problem != nil {
-			if failed++; s.problem.Err != nil {
+			if s.problem.Reason != v1.ReasonBinding { // a concurrent change concerns one object
+				failed++
+			}
+			if s.problem.Err != nil {
 				failed = failuresAtOnce // the others would fail, too
 			}
 		}
