@@ -10,6 +10,7 @@ package main
 import (
 	"log"
 	"os"
+	"strings"
 
 	"github.com/kelseyhightower/envconfig"
 
@@ -36,6 +37,9 @@ func main() {
 	ctx, migrator := signals.NewContext(), migration.NewForConfig(injection.ParseAndGetRESTConfigOrDie())
 	code := 0
 	for _, resource := range s.Resources {
+		if resource = strings.TrimSpace(resource); resource == "" {
+			continue // after the last comma
+		}
 		written, err := migrator.Migrate(ctx, resource)
 		if err != nil {
 			log.Printf("%s: %d objects were written: %v", resource, written, err)

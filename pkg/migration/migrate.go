@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -98,8 +99,8 @@ func (r *run) writeAll(ctx context.Context) (written int, err error) {
 		case wrote:
 			written++
 		case err == nil || apierrors.IsNotFound(err): // it was deleted
-		case ctx.Err() != nil || transient(err):
-			return err // the others would fail, too
+		case ctx.Err() != nil, transient(err) && !strings.Contains(err.Error(), " denied the request"):
+			return err // the others would fail, too, unless a webhook rejects this object: the words are those of k8s.io/apiserver
 		default:
 			rejected = append(rejected, err)
 		}
