@@ -273,6 +273,10 @@ func constants(field *Field) []string {
 // listed are the values of a marker of the schema, sorted.
 func listed(text string) []string {
 	values := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(`{};,"`+"`", r) })
+	for i := range values {
+		values[i] = strings.TrimSpace(values[i])
+	}
+	values = slices.DeleteFunc(values, func(value string) bool { return value == "" })
 	slices.Sort(values)
 	return slices.Compact(values)
 }

@@ -217,7 +217,7 @@ func TestEnum_MarkerOfTheType_DecidesForAllFields(t *testing.T) {
 
 // A schema may list the values, at the field or at the type. They count in place of the constants.
 func TestEnum_ValuesInTheSchema_Count(t *testing.T) {
-	for _, marker := range []string{"+kubebuilder:validation:Enum=A;B", `+kubebuilder:validation:Enum="A";"B"`, "+kubebuilder:validation:Enum={A,B}"} {
+	for _, marker := range []string{"+kubebuilder:validation:Enum=A;B", `+kubebuilder:validation:Enum="A";"B"`, "+kubebuilder:validation:Enum={A,B}", `+kubebuilder:validation:Enum={"A", "B"}`} {
 		from := older.with([]*model.Field{field("F", basic("string"), marker)})
 		to := newer.with([]*model.Field{field("F", newer.named("Mode", basic("string"), "A", "B", "C"))})
 		if got := rejected(t, from, to); !strings.Contains(got, `"C" is no value of the older version`) {

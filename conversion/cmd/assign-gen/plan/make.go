@@ -7,6 +7,7 @@ package plan
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
@@ -111,12 +112,14 @@ func (p *planner) called(link *Link) {
 // isPossible plans the fields of a pair, and reports whether that has no problem. Otherwise it leaves no trace.
 func (p *planner) isPossible(pair *Pair) bool {
 	problems, mismatches := p.problems, p.mismatches
+	unpaired, reported, used := maps.Clone(p.unpaired), maps.Clone(p.enumsReported), maps.Clone(p.used)
 	p.fields(pair)
 	p.sameJSON(pair)
 	if p.problems.Len() == problems.Len() && len(p.mismatches) == len(mismatches) {
 		return true
 	}
 	p.problems, p.mismatches = problems, mismatches
+	p.unpaired, p.enumsReported, p.used = unpaired, reported, used
 	for _, each := range pair.Fields {
 		if each.Older != nil {
 			p.plans[each.Older] = slices.DeleteFunc(p.plans[each.Older], func(other *FieldPlan) bool { return other == each })
