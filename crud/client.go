@@ -97,7 +97,7 @@ func NewForClients(client dynamic.Interface, discoverer discovery.DiscoveryInter
 	}
 	return &Client{
 		dynamic: client, kinds: &kinds{discovery: discoverer}, options: options, settled: lru.New(settledObjects),
-		fights: flowcontrol.NewBackOff(fightBackoff, maxFightDelay),
+		fights: flowcontrol.NewBackOff(fightBackoff, 6*maxFightDelay), // an entry outlives the delays of both writers
 	}, nil
 }
 

@@ -161,7 +161,10 @@ func mistake(value any, err error) string {
 	wrong, isOther := errors.AsType[*json.UnmarshalTypeError](err)
 	_, isText := errors.AsType[base64.CorruptInputError](err)
 	_, isTime := errors.AsType[*time.ParseError](err)
-	is := cmp.Or(typeNames[reflect.TypeOf(value).Kind()], "a number")
+	is := "null"
+	if value != nil {
+		is = cmp.Or(typeNames[reflect.TypeOf(value).Kind()], "a number")
+	}
 	switch {
 	case isText:
 		return "must be a text in base64, is another text"

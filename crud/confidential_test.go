@@ -31,6 +31,8 @@ func TestMisfits_FieldsThatTheKindCannotHold_AreNamedWithTheirTypes(t *testing.T
 		`{"unknown":"hunter2","metadata":{"other":1}}`:                          {"metadata.other: the kind has no such field", "unknown: the kind has no such field"},
 		`{"apiVersion":"v1","kind":"Secret","type":"a","data":{"z":null}}`:      nil,
 		`{"metadata":{"managedFields":[{"fieldsV1":{"f:data":{}}}]}}`:           nil,
+		`{"unknown":null}`:                                                      {"unknown: the kind has no such field"},
+		`[{"op":"remove","path":"/stringdata/x"}]`:                              {"stringdata.x: the kind has no such field"},
 		`[{"op":"add","path":"/data/z","value":5}]`:                             {"data.z: must be a text in base64, is a number"},
 		`[{"op":"add","path":"/metadata/annotations/a.b~1c","value":5}]`:        {"metadata.annotations.a.b/c: must be a text, is a number"},
 		`[{"op":"add","path":"/metadata/finalizers/-","value":5}]`:              {"metadata.finalizers.-: must be a text, is a number"},

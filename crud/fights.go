@@ -19,7 +19,7 @@ import (
 )
 
 // Another writer undoes the writes of an object if the same desired state is written again and again: with each write, its back-off doubles, until none
-// follows for twice the longest one. Writes are delayed from the sixth on.
+// follows for a minute. Writes are delayed from the sixth on.
 const (
 	fightBackoff    = leastFightDelay / 16
 	leastFightDelay = 250 * time.Millisecond
@@ -30,7 +30,7 @@ const (
 func (c *call) fightDelay(live *unstructured.Unstructured) time.Duration {
 	c.fights.GC() // of those that have ended
 	if delay := c.fights.Get(c.fightKey(live)); delay >= leastFightDelay {
-		return delay
+		return min(delay, maxFightDelay)
 	}
 	return 0
 }

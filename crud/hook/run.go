@@ -94,7 +94,9 @@ func (t *term) attempt(ctx context.Context, due *task) (result answer) {
 		written, err := h.call(calling, run)
 		run.reveal(t.client, written)
 		if err == nil {
-			err = h.bindings.Settings.check(written.Operations)
+			if err = h.bindings.Settings.check(written.Operations); err != nil {
+				written.OnHookError = nil // of a rejected file, no operation is executed
+			}
 		}
 		switch {
 		case ctx.Err() != nil:

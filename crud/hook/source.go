@@ -107,10 +107,10 @@ func subscribe[T observe.Object](ctx context.Context, m *monitor, name cache.Obj
 			m.logger.Warnw("Ending an observer of a binding failed", "error", err)
 		}
 	})
-	context.AfterFunc(ctx, stop)
+	unregister := context.AfterFunc(ctx, stop)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.sources[name] = source{subscription, stop}
+	m.sources[name] = source{subscription, func() { unregister(); stop() }}
 	return nil
 }
 

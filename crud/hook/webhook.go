@@ -166,6 +166,8 @@ func (r registration) register(ctx context.Context, run *Run) error {
 	if err != nil {
 		return err
 	}
+	// A configuration that does not exist must not keep the other one from a CA that is stored.
+	run.Plan.Continue = len(run.Plan.Operations) == 0
 	for _, kind := range []ContextType{TypeValidating, TypeMutating} {
 		webhooks := []admissionregistrationv1.MutatingWebhook{}
 		for _, review := range r.reviews {

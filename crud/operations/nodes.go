@@ -132,7 +132,12 @@ func (r *reader) checkNumber(node *yaml.Node) error {
 	if node.Style != 0 {
 		return nil
 	}
-	if _, err := strconv.ParseInt(node.Value, 10, 64); errors.Is(err, strconv.ErrRange) {
+	// YAML has other bases and underscores. Beyond 64 bits, such an integer is a text.
+	plain := strings.ReplaceAll(node.Value, "_", "")
+	_, decimal := strconv.ParseInt(plain, 10, 64)
+	_, signed := strconv.ParseInt(plain, 0, 64)
+	_, unsigned := strconv.ParseUint(plain, 0, 64)
+	if errors.Is(decimal, strconv.ErrRange) || errors.Is(signed, strconv.ErrRange) && unsigned == nil {
 		return &positioned{r.at(node), "the integer has more than 64 bits"}
 	}
 	if _, err := strconv.ParseFloat(node.Value, 64); r.json != nil && errors.Is(err, strconv.ErrRange) { // in YAML it is a text

@@ -170,15 +170,16 @@ spec: .
 ignoreHookError: true`,
 		"1:2 (operation 1): the file is not UTF-8 text: byte 0x00": "a\x00",
 		// What may be a value of a Secret is not shown.
-		"1:35 (operation 1): the integer has more than 64 bits":                            `{"operationType":"MergePatch","x":99999999999999999999}`,
-		"1:1 (operation 1): the name of a field has more than 1000 bytes":                  `{"` + strings.Repeat("k", 2000) + `":0}`,
-		"1:35 (operation 1): the number is too large":                                      `{"operationType":"MergePatch","x":1e999}`,
-		"1:1 (operation 1): a value of the document has no form in JSON: quote it":         "operationType: MergePatch\nx: .inf",
-		"1:1 (operation 1): a value of the document has no form in JSON: quote it ":        "operationType: MergePatch\nx: !!int hunter2",
-		"2:1 (operation 1): the document continues after its end":                          "\n---\na: b\n...\nc: d",
-		"1:1 (operation 1): an alias refers to no anchor: quote a text that begins with *": "operationType: MergePatch\nx: *hunter2",
-		"2:1 (operation 1): mapping values are not allowed in this context":                "a: b\nc: d: e",
-		"2:1 (operation 2): invalid character '}' looking for beginning of value":          good + "}",
+		"1:35 (operation 1): the integer has more than 64 bits":                                            `{"operationType":"MergePatch","x":99999999999999999999}`,
+		"2:8 (operation 1): the integer has more than 64 bits":                                             "operationType: MergePatch\nx: {y: 0xFFFFFFFFFFFFFFFF}",
+		"1:1 (operation 1): the name of a field has more than 1000 bytes, or its colon is in another line": `{"` + strings.Repeat("k", 2000) + `":0}`,
+		"1:35 (operation 1): the number is too large":                                                      `{"operationType":"MergePatch","x":1e999}`,
+		"1:1 (operation 1): a value of the document has no form in JSON: quote it":                         "operationType: MergePatch\nx: .inf",
+		"1:1 (operation 1): a value of the document has no form in JSON: quote it ":                        "operationType: MergePatch\nx: !!int hunter2",
+		"2:1 (operation 1): the document continues after its end":                                          "\n---\na: b\n...\nc: d",
+		"1:1 (operation 1): an alias refers to no anchor: quote a text that begins with *":                 "operationType: MergePatch\nx: *hunter2",
+		"2:1 (operation 1): mapping values are not allowed in this context":                                "a: b\nc: d: e",
+		"2:1 (operation 2): invalid character '}' looking for beginning of value":                          good + "}",
 	} {
 		parsed, err := Parse([]byte(file))
 		failed, ok := errors.AsType[*Error](err)

@@ -143,7 +143,7 @@ func (r *reader) parse(text, encoded []byte, outer int) error {
 	case errors.Is(err, io.EOF), err == nil && node.Content[0].Tag == "!!null" && encoded == nil:
 		return nil
 	case err != nil && encoded != nil:
-		return &positioned{r.begin, "the name of a field has more than 1000 bytes"}
+		return &positioned{r.begin, "the name of a field has more than 1000 bytes, or its colon is in another line"}
 	case err != nil:
 		return r.fault(err)
 	case !errors.Is(decoder.Decode(&other), io.EOF):
