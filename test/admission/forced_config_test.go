@@ -68,10 +68,10 @@ func TestConfigMaps_InvalidOneForcedIn_LastValidStaysInEffect(t *testing.T) {
 	for _, ref := range []harness.Ref{old, added} {
 		env.Await(t, ref, harness.Ready, hasURL("http://"+ref.Name+"."+ns+".better.example.com"))
 	}
-	// The new address shows that each change of the ConfigMap has been seen by now.
+	// The new address shows that each change of the ConfigMap has been seen by now. The second one was a label.
 	for _, process := range processes {
-		if n := reports(t, env, process); n != 1 {
-			t.Errorf("the %s has reported the bad ConfigMap %d times, want once", process, n)
+		if n := reports(t, env, process); n != 2 {
+			t.Errorf("the %s has reported the bad ConfigMap %d times, want once for each of 2 changes", process, n)
 		}
 	}
 }
