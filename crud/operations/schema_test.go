@@ -70,8 +70,11 @@ func TestSchema_SchemaAndPage_HaveEachField(t *testing.T) {
 			}
 		}
 	}
+	if len(page) == 0 {
+		return
+	}
 	for name, of := range typeNames {
-		if len(page) > 0 && !regexp.MustCompile("(?m)^\\| `"+string(of)+"`.*\\|").Match(page) || len(page) > 0 && !strings.Contains(string(page), "`"+name+"`") {
+		if !regexp.MustCompile("(?m)^\\| `"+string(of)+"`.*\\|").Match(page) || !strings.Contains(string(page), "`"+name+"`") {
 			t.Errorf("the page has no operation %s with the name %s", of, name)
 		}
 	}
