@@ -86,7 +86,7 @@ func Make(packages []*model.Package, webhook Interface, kinds ...string) (*Plan,
 func (p *planner) called(link *Link) {
 	var reached []*Pair
 	reach := func(pair *Pair) {
-		if pair != nil && !slices.Contains(reached, pair) {
+		if !slices.Contains(reached, pair) {
 			reached = append(reached, pair)
 		}
 	}
@@ -97,16 +97,46 @@ func (p *planner) called(link *Link) {
 	}
 	for i := 0; i < len(reached); i++ {
 		p.fields(reached[i])
-		for _, each := range reached[i].Fields {
-			if each.Fate == Converted {
-				reach(each.Conversion.Called())
-			}
-		}
-		for _, each := range reached[i].Aliases {
-			reach(each.Conversion.Called())
+		for _, other := range reached[i].called() {
+			reach(other)
 		}
 	}
 	link.Pairs = slices.DeleteFunc(link.Pairs, func(pair *Pair) bool { return !slices.Contains(reached, pair) && !p.isPossible(pair) })
+	// What calls a pair that is left out is left out, too.
+	for before := 0; before != len(link.Pairs); {
+		before = len(link.Pairs)
+		kept := slices.Clone(link.Pairs)
+		link.Pairs = slices.DeleteFunc(link.Pairs, func(pair *Pair) bool {
+			isLeftOut := func(other *Pair) bool { return !slices.Contains(kept, other) }
+			if slices.Contains(reached, pair) || !slices.ContainsFunc(pair.called(), isLeftOut) {
+				return false
+			}
+			p.forget(pair)
+			return true
+		})
+	}
+}
+
+// called returns the pairs whose functions the conversion of a pair calls.
+func (p *Pair) called() (pairs []*Pair) {
+	for _, each := range p.Fields {
+		if each.Fate == Converted {
+			pairs = append(pairs, each.Conversion.Called())
+		}
+	}
+	for _, each := range p.Aliases {
+		pairs = append(pairs, each.Conversion.Called())
+	}
+	return slices.DeleteFunc(pairs, func(pair *Pair) bool { return pair == nil })
+}
+
+// forget removes the plans of the fields of a pair.
+func (p *planner) forget(pair *Pair) {
+	for _, each := range pair.Fields {
+		if each.Older != nil {
+			p.plans[each.Older] = slices.DeleteFunc(p.plans[each.Older], func(other *FieldPlan) bool { return other == each })
+		}
+	}
 }
 
 // isPossible plans the fields of a pair, and reports whether that has no problem. Otherwise it leaves no trace.
@@ -120,11 +150,7 @@ func (p *planner) isPossible(pair *Pair) bool {
 	}
 	p.problems, p.mismatches = problems, mismatches
 	p.unpaired, p.enumsReported, p.used = unpaired, reported, used
-	for _, each := range pair.Fields {
-		if each.Older != nil {
-			p.plans[each.Older] = slices.DeleteFunc(p.plans[each.Older], func(other *FieldPlan) bool { return other == each })
-		}
-	}
+	p.forget(pair)
 	return false
 }
 

@@ -139,3 +139,21 @@ func TestMoves_FlattenedStructOfANameInTheNextVersion_IsPlanned(t *testing.T) {
 		t.Error("(-want +got):", diff)
 	}
 }
+
+// Nothing converts Holder but functions, and Part cannot be converted: no generated code calls the conversion of Part.
+func TestMake_StructThatNothingConvertsHoldsAnImpossibleOne_BothAreLeftOut(t *testing.T) {
+	part, newPart := older.own("Part", field("A", basic("string"))), newer.own("Part", field("A", basic("int32")))
+	holder, newHolder := older.own("Holder", field("Parts", slice(part))), newer.own("Holder", field("Parts", slice(newPart)))
+	result, err := Make([]*model.Package{
+		older.with([]*model.Field{field("Legacy", holder, "+conversion:with=Up,Down")}, holder, part).build(),
+		newer.with([]*model.Field{field("Legacy", newHolder)}, newHolder, newPart).build(),
+	}, Knative)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pair := range result.Links[0].Pairs {
+		if name := pair.Older.Name; name == "Holder" || name == "Part" {
+			t.Errorf("the plan has %s", name)
+		}
+	}
+}
