@@ -55,6 +55,7 @@ func TestUpdateTemplate_ChangedFork_Merges(t *testing.T) {
 	})
 	fork.replace(t, changedByFork, "package v1\n", "package v1 // of the fork\n")
 	fork.expectUpdate(t, template.Dir, "has changes")
+	fork.replace(t, ".template.yaml", "MODULES: "+template.Dir, "MODULES: /moved") // as on another machine
 	fork.Commit(t, "Change the fork", checkout.Committed+4)
 	fork.Run(t, "git", "config", "user.name", "fork")
 	fork.Run(t, "git", "config", "user.email", "fork@example.com")

@@ -113,6 +113,9 @@ func (u update) fork(ctx context.Context, template, hash, name string) (tree str
 	made := filepath.Join(u.scratch, name)
 	args := []string{"fork", "TO=" + made}
 	for variable, value := range u.recorded.Arguments {
+		if variable == "MODULES" {
+			value = template // of the same commit, and equal in both forks; what the fork requires stays
+		}
 		args = append(args, variable+"="+value)
 	}
 	slices.Sort(args[1:])
