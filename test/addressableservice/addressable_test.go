@@ -140,21 +140,3 @@ func TestAddressableService_MalformedTarget_AffectsOnlyItsReference(t *testing.T
 	env.Apply(t, ns, k.named("bad", "{address: {url: 'http://fixed.example.com'}}"))
 	env.Await(t, refs[0], harness.Ready, hasURLs("http://fixed.example.com"))
 }
-
-func TestAddressableService_NoPermissionToRead_ConditionNamesTheGrant(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	k := newKind(ns)
-	crd := env.Apply(t, "", k.crd())[0]
-	removeAtEnd(t, env, crd)
-	env.Await(t, crd, harness.HasCondition("Established", "True", ""))
-	env.Apply(t, ns, k.named("it", "{address: {url: 'http://it.example.com'}}"))
-	as := env.Apply(t, ns, object("it", to(k.apiVersion(), k.kind, "it")))[0]
-	env.Await(t, as, harness.HasCondition("TargetResolved", "Unknown", v1.ReasonTargetForbidden), says(`cannot list resource "radii" in API group "`+k.group))
-
-	// No watch delivers changes of permissions: the list is retried with back-off.
-	role := env.Apply(t, "", k.role())[0]
-	removeAtEnd(t, env, role)
-	env.Await(t, as, harness.Ready, hasURLs("http://it.example.com"))
-}

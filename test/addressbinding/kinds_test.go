@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -100,38 +99,6 @@ func TestAddressBinding_KindInstalledAndRemoved_IsFollowed(t *testing.T) {
 	w.Await(t, ab, notBound("SubjectKindNotFound"))
 	w.Delete(t, ab)
 	w.Await(t, ab, harness.Deleted)
-}
-
-// asked are the requests of the controller for the workers of a group.
-func asked(t *testing.T, w *world, mark harness.Mark, group string) []harness.AuditEntry {
-	t.Helper()
-	return mark.Entries(t, harness.ByUser(w.User("controller")), func(e harness.AuditEntry) bool { return e.Group == group })
-}
-
-func TestKindForbidden_NothingIsRecorded_GrantedLater(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, harness.Shared(t))
-	const group = "forbidden.example.com"
-	w.Define(t, workerCRD(group, anything, false))
-	k := w.Apply(t, w.ns, worker(group, "k", withContainers))[0]
-	first, began := w.Mark(t), time.Now()
-	ab := w.bind(t, "b", toWorker(group, "k"))
-	w.Await(t, ab, notBound("SubjectForbidden"), harness.HasCondition("Intercepted", "Unknown", "SubjectForbidden"))
-
-	// A binding that has changed nothing can be deleted at once.
-	w.Delete(t, ab)
-	w.Await(t, ab, harness.Deleted)
-	ab = w.bind(t, "b", toWorker(group, "k"))
-	w.Await(t, ab, notBound("SubjectForbidden"))
-	w.Define(t, grant(group))
-	w.Await(t, k, has(address), isMarked(true))
-	w.Await(t, ab, harness.Ready)
-	// Among them are those of the informer, and the patch.
-	n, most := len(asked(t, w, first, group)), 20
-	t.Logf("%d requests in %s", n, time.Since(began).Round(time.Millisecond))
-	if n > most {
-		t.Errorf("there were %d requests, want at most %d", n, most)
-	}
 }
 
 func TestPermissionRevoked_FinalizerIsKeptUntilGranted(t *testing.T) {
