@@ -101,14 +101,19 @@ func TestConversion_AnnotationsFillTheLimit_NobodyElseIsAffected(t *testing.T) {
 // expectListedAndWatched expects that an object is the first event of a watch of its namespace, and in a list of all namespaces.
 func expectListedAndWatched(t *testing.T, env *harness.Env, ref harness.Ref) {
 	t.Helper()
-	events, err := client(env, ref).Watch(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatalf("watching at %s: %v", ref.Resource.Version, err)
-	}
-	defer events.Stop()
-	if got := next(t, events, watch.Added); got.GetName() != ref.Name {
-		t.Errorf("at %s the first event is about %s", ref.Resource.Version, got.GetName())
-	}
+	harness.Eventually(t, "the object is watched at "+ref.Resource.Version, func(ctx context.Context) error {
+		events, err := client(env, ref).Watch(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		defer events.Stop()
+		// The API server ends a watch with an error while its cache is behind.
+		event := <-events.ResultChan()
+		if event.Type != watch.Added || event.Object.(*unstructured.Unstructured).GetName() != ref.Name {
+			return fmt.Errorf("the first event is %s of %v", event.Type, event.Object)
+		}
+		return nil
+	})
 	ctx, cancel := context.WithTimeout(t.Context(), harness.Deadline)
 	defer cancel()
 	for _, revision := range []string{"", "0"} { // from etcd and from the API server's cache

@@ -24,6 +24,7 @@ func TestFailedRead_AfterARestart_IsHarmless(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))
 	proxy, controller := env.Proxy(t, "controller"), env.Process(t, "controller")
+	env.ExpectErrors(t, "Failed to watch") // of requests that are cut
 	env.Define(t, foreign)
 	s := newScene(t, env)
 	s.working(t)

@@ -133,7 +133,8 @@ func TestConfig_AppliedToARunningOperator_ChangesNothing(t *testing.T) {
 // TestConfig_OwnCRDsDeletedAndAppliedAgain_ObjectsWorkWithoutARestart deletes CRDs with objects that have a finalizer, while the operator runs.
 func TestConfig_OwnCRDsDeletedAndAppliedAgain_ObjectsWorkWithoutARestart(t *testing.T) {
 	env := harness.Own(t)
-	env.ExpectErrors(t, "addressableservices.samples.knative.dev", "simpledeployments.samples.knative.dev") // which do not exist for a while
+	// These do not exist for a while.
+	env.ExpectErrors(t, "addressableservices.samples.knative.dev", "simpledeployments.samples.knative.dev", "Resource=addressableservices")
 	ns := env.Namespace(t)
 	config, err := filepath.Abs("../../config")
 	if err != nil {
