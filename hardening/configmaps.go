@@ -9,12 +9,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"maps"
 	"os"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clientleaderelection "k8s.io/client-go/tools/leaderelection"
 
@@ -38,8 +40,8 @@ func withConfigMaps(ctx context.Context) (context.Context, error) {
 	return ctx, errors.Join(loggingErr, electionErr, observabilityErr)
 }
 
-// withConfigMap adds the configuration in a ConfigMap to a context that has none. Sharedmain has defaults if there is no ConfigMap, and reports one that
-// cannot be read.
+// withConfigMap adds the configuration in a ConfigMap to a context that has none. Sharedmain has defaults if there is no ConfigMap, and ends the process
+// if one cannot be read, but often with the error of its own timeout.
 func withConfigMap[T any](
 	ctx context.Context, name string,
 	get func(context.Context) *T, parse func(*corev1.ConfigMap) (*T, error), with func(context.Context, *T) context.Context,
@@ -51,6 +53,9 @@ func withConfigMap[T any](
 	defer cancel()
 	cm, err := kubeclient.Get(ctx).CoreV1().ConfigMaps(system.Namespace()).Get(limited, name, metav1.GetOptions{})
 	if err != nil {
+		if !apierrors.IsNotFound(err) {
+			log.Printf("Reading ConfigMap %s failed, and is repeated: %v", name, err)
+		}
 		return ctx, nil
 	}
 	parsed, err := explain(cm, parse)
