@@ -41,7 +41,7 @@ func withConfigMaps(ctx context.Context) (context.Context, error) {
 }
 
 // withConfigMap adds the configuration in a ConfigMap to a context that has none. Sharedmain has defaults if there is no ConfigMap, and ends the process
-// if one cannot be read, but often with the error of its own timeout.
+// if one cannot be read, but often with the error of the time limit.
 func withConfigMap[T any](
 	ctx context.Context, name string,
 	get func(context.Context) *T, parse func(*corev1.ConfigMap) (*T, error), with func(context.Context, *T) context.Context,
