@@ -42,7 +42,7 @@ SPDX-License-Identifier: Apache-2.0
 //     another version of the object. The object is found by the resourceVersion of the operation. Options.Conflicts conflicts in succession are
 //     a failure, unless it is negative.
 //   - If an object is being deleted, the rest of the plan waits for that, and with it the other runs of this hook in the queue, but not those
-//     of other hooks. A deletion that finalizers delay is followed up, and nothing waits for it.
+//     of other hooks. Nothing waits for a deletion that the hook itself has requested.
 //   - A change that an operation of the hook made, or a deletion, does not run it, unless settings.runOnOwnWrites is true.
 //   - What delays or undoes the operations of a hook is recorded as an Event about the object, see ReasonConflicts and the others.
 //   - At SIGTERM, a run has Options.Grace to end, and no other begins. With package hardening the lease is kept until then, and a run ends at once if

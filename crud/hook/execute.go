@@ -41,12 +41,14 @@ func (t *term) execute(ctx context.Context, due *task, file operations.File) ans
 		if i < len(file.Results) && file.Results[i].Outcome.Succeeded() {
 			continue // before the plan waited for a deletion
 		}
-		if result.Contested != "" {
-			t.recordResultf(run, result, corev1.EventTypeWarning, ReasonWriteFight,
+		if result.Object != nil && result.Contested != "" {
+			t.recordf(run, result.Object, corev1.EventTypeWarning, ReasonWriteFight,
 				"What hook %s writes is undone again and again %s: its writes are delayed", run.Hook, result.Contested)
 		}
-		if !file.DryRun {
-			t.followUp(run, file.Operations[i], result)
+		if finalizers := ofOthers(result.Finalizers); result.Outcome == crud.Deleting && finalizers != "" && !file.DryRun {
+			run.Logger.Infow("Finalizers delay a deletion", "operation", file.Operations[i].String(), "finalizers", finalizers)
+			t.recordf(run, result.Object, corev1.EventTypeNormal, ReasonDeletionDelayed,
+				"Hook %s has requested the deletion, which the finalizers %s delay", run.Hook, finalizers)
 		}
 	}
 	if answer.err == nil {

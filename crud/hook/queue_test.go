@@ -10,11 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/zap"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/record"
 
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/operations"
@@ -82,33 +78,6 @@ type noFailures struct{}
 func (noFailures) When(*task) time.Duration { return 0 }
 func (noFailures) Forget(*task)             {}
 func (noFailures) NumRequeues(*task) int    { return 0 }
-
-// The object is read again and again, each time without waiting for its deletion.
-func TestFollowUp_OperationWithWait_WaitsForNothing(t *testing.T) {
-	object := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"d","uid":"u","resourceVersion":"1",` +
-		`"deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["hold"]}}`
-	client, err := crud.New(&rest.Config{Host: "http://a", Transport: always(object)}, crud.Options{FieldManager: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	recorder := record.NewFakeRecorder(1)
-	tm := &term{runner: &runner{recorder: recorder, client: client, options: Options{}.withDefaults()}, deletions: sets.New[types.UID]()}
-	tm.ctx = t.Context()
-	op := crud.EnsureDeletedInBackground(crud.Ref{Kind: "ConfigMap", Namespace: "d", Name: "a"})
-	result, err := client.Run(t.Context(), op)
-	if err != nil || result.Outcome != crud.Deleting {
-		t.Fatalf("the outcome is %v: %v", result.Outcome, err)
-	}
-	op.Wait, op.Preconditions.ResourceVersion = time.Hour, new("7")
-	go tm.followUp(&Run{Logger: zap.NewNop().Sugar()}, op, result)
-	for range 3 {
-		select {
-		case <-recorder.Events:
-		case <-time.After(time.Minute):
-			t.Fatal("the object is not read")
-		}
-	}
-}
 
 func TestPostpone_OperationWithWait_WaitsForNothing(t *testing.T) {
 	op := crud.EnsureDeleted(crud.Ref{Kind: "ConfigMap", Name: "a"})

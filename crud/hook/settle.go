@@ -14,7 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes/scheme"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -120,57 +120,13 @@ func (t *task) postpone(rest operations.File) {
 	t.rest, t.notBefore = &rest, time.Now().Add(t.backoff.Step())
 }
 
-// followUp reports the end of a deletion that finalizers delay. No run and no queue waits for it, and one object is read at a time. An object that
-// is created again with the same name stays.
-func (t *term) followUp(run *Run, op crud.Operation, latest crud.Result) {
-	if latest.Outcome != crud.Deleting {
-		return
-	}
-	uid := latest.Object.GetUID()
-	op.Preconditions, op.Wait = metav1.Preconditions{UID: &uid}, 0
-	logger := run.Logger.With("operation", op.String())
-	logger.Infow("A deletion waits for finalizers", "finalizers", latest.Finalizers)
-	t.recordDeletion(run, latest, corev1.EventTypeNormal)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.deletions.Has(uid) {
-		return
-	}
-	t.deletions.Insert(uid)
-	ctx, cancel := context.WithTimeout(t.ctx, t.options.Deletions)
-	go func() {
-		defer cancel()
-		err := followUps.DelayFunc().Until(ctx, false, true, func(ctx context.Context) (isOver bool, _ error) {
-			t.looking.Lock()
-			defer t.looking.Unlock()
-			result, err := t.client.DryRun().Run(ctx, op) // another policy may have replaced that of op
-			if err == nil && result.Outcome == crud.Deleting {
-				latest = result
-				t.recordDeletion(run, latest, corev1.EventTypeNormal)
-				return false, nil
-			}
-			return err == nil || crud.ClassOf(err) == crud.Precondition, nil
-		})
-		t.mu.Lock()
-		t.deletions.Delete(uid)
-		t.mu.Unlock()
-		switch {
-		case err == nil:
-			logger.Infow("A deletion is complete")
-		case !t.isOver():
-			logger.Warnw("A deletion is not awaited anymore", "finalizers", latest.Finalizers)
-			t.recordDeletion(run, latest, corev1.EventTypeWarning)
-		}
-	}()
-}
-
 // The reasons of the Events that the process records about the objects of operations. An Event that repeats is counted.
 const (
 	// ReasonConflicts: the object changed during as many runs in succession as Options.Conflicts allows, so that the hook failed. Remedy: find
 	// the other writer of the object in its managedFields.
 	ReasonConflicts = "HookConflicts"
-	// ReasonDeletionDelayed: finalizers delay a deletion that a hook has requested or for which its operations wait. The type is Warning once it
-	// is not awaited anymore. Remedy: check the controller that removes the finalizer.
+	// ReasonDeletionDelayed: finalizers delay a deletion that a hook has requested or for which its operations wait. Remedy: check the controller
+	// that removes the finalizer.
 	ReasonDeletionDelayed = "HookDeletionDelayed"
 	// ReasonIncomplete: an operation failed after others of the run were executed, and the run is not repeated, because its binding allows failures.
 	// Remedy: execute the remaining operations, or change the hook so that it repeats them.
@@ -191,42 +147,24 @@ func newRecorder(ctx context.Context, component string) record.EventRecorder {
 }
 
 // recordf records an Event. Its message must be the same each time as long as its cause is, so that the Event is counted.
-func (r *runner) recordf(run *Run, ref crud.Ref, uid types.UID, eventType, reason, format string, args ...any) {
-	r.recorder.Event(&corev1.ObjectReference{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, UID: uid},
-		eventType, reason, run.values.Mask(fmt.Sprintf(format, args...)))
-}
-
-func (r *runner) recordResultf(run *Run, result crud.Result, eventType, reason, format string, args ...any) {
-	if u := result.Object; u != nil {
-		ref := crud.Ref{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
-		r.recordf(run, ref, u.GetUID(), eventType, reason, format, args...)
-	}
+func (t *term) recordf(run *Run, about runtime.Object, eventType, reason, format string, args ...any) {
+	t.recorder.Event(about, eventType, reason, run.values.Mask(fmt.Sprintf(format, args...)))
 }
 
 // recordErrorf records an Event about the object of an operation that failed, if the API server serves its kind.
 func (t *term) recordErrorf(due *task, failed *crud.Error, eventType, reason, format string, args ...any) {
-	if failed.Ref.APIVersion == "" {
+	ref, uid := failed.Ref, failed.UID
+	if ref.APIVersion == "" {
 		return
 	}
-	uid := failed.UID
 	for _, m := range t.monitors[due.hook] {
-		s := m.now(cache.NewObjectName(failed.Ref.Namespace, failed.Ref.Name))
-		if uid == "" && s != nil && s.GetAPIVersion() == failed.Ref.APIVersion && s.GetKind() == failed.Ref.Kind {
+		s := m.now(cache.NewObjectName(ref.Namespace, ref.Name))
+		if uid == "" && s != nil && s.GetAPIVersion() == ref.APIVersion && s.GetKind() == ref.Kind {
 			uid = s.GetUID()
 		}
 	}
-	t.recordf(due.run, failed.Ref, uid, eventType, reason, format, args...)
-}
-
-// recordDeletion records that finalizers delay a deletion, and as a warning that it is not awaited anymore.
-func (t *term) recordDeletion(run *Run, result crud.Result, eventType string) {
-	format := "Hook %s has requested the deletion, which the finalizers %s delay"
-	if eventType == corev1.EventTypeWarning {
-		format = "Hook %s does not await the deletion anymore, which the finalizers %s have delayed for too long"
-	}
-	if finalizers := ofOthers(result.Finalizers); finalizers != "" {
-		t.recordResultf(run, result, eventType, ReasonDeletionDelayed, format, run.Hook, finalizers)
-	}
+	about := &corev1.ObjectReference{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, UID: uid}
+	t.recordf(due.run, about, eventType, reason, format, args...)
 }
 
 // ofOthers lists finalizers without those by which the API server stores the propagation policy of a deletion, for the garbage collector.

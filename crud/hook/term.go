@@ -18,7 +18,6 @@ import (
 
 	"github.com/robfig/cron/v3"
 	"go.uber.org/zap"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
@@ -38,14 +37,12 @@ type term struct {
 	ctx    context.Context //nolint:containedctx // see above
 	cancel context.CancelFunc
 
-	mu        sync.Mutex
-	queues    map[string]*queue
-	pending   sets.Set[trigger] // of tasks that have not started
-	writing   map[*Hook]int     // the number of queues in which operations of the hook run
-	failures  workqueue.TypedRateLimiter[*task]
-	begun     sets.Set[*Hook]     // whose bindings have begun
-	deletions sets.Set[types.UID] // of objects whose deletion finalizers delay
-	looking   sync.Mutex          // held while one of these is read
+	mu       sync.Mutex
+	queues   map[string]*queue
+	pending  sets.Set[trigger] // of tasks that have not started
+	writing  map[*Hook]int     // the number of queues in which operations of the hook run
+	failures workqueue.TypedRateLimiter[*task]
+	begun    sets.Set[*Hook] // whose bindings have begun
 
 	monitors map[*Hook][]*monitor
 	schedule *cron.Cron
@@ -55,7 +52,7 @@ func newTerm(r *runner) *term {
 	t := &term{
 		runner: r, queues: r.queues(), pending: sets.New[trigger](), writing: map[*Hook]int{},
 		failures: workqueue.NewTypedItemExponentialFailureRateLimiter[*task](r.options.RetryDelay, r.options.MaxRetryDelay),
-		begun:    sets.New[*Hook](), monitors: map[*Hook][]*monitor{}, schedule: cron.New(cron.WithParser(crontabs)), deletions: sets.New[types.UID](),
+		begun:    sets.New[*Hook](), monitors: map[*Hook][]*monitor{}, schedule: cron.New(cron.WithParser(crontabs)),
 	}
 	// The context of a process may outlive SIGTERM, until the runs under way have ended.
 	t.ctx, t.cancel = signal.NotifyContext(r.ctx, os.Interrupt, syscall.SIGTERM)

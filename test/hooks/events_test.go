@@ -116,30 +116,8 @@ func TestDeletion_FinalizerDelaysIt_EventNamesTheFinalizer(t *testing.T) {
 		return nil
 	})
 	s.start(s.quick(), deletes, creates)
-	s.awaitEvent(deleted, corev1.EventTypeNormal, hook.ReasonDeletionDelayed, 2, s.ns+"-deletes has requested the deletion", finalizer)
+	s.awaitEvent(deleted, corev1.EventTypeNormal, hook.ReasonDeletionDelayed, 1, s.ns+"-deletes has requested the deletion", finalizer)
 	s.awaitEvent(needed, corev1.EventTypeNormal, hook.ReasonDeletionDelayed, 2, s.ns+"-creates waits for the deletion", finalizer)
-}
-
-func TestDeletion_LimitIsOver_EventIsAWarning(t *testing.T) {
-	s := newScene(t)
-	held := s.create("held", "1", nil)
-	s.patch("held", `{"metadata": {"finalizers": ["`+finalizer+`"]}}`)
-	deletes := s.hook("deletes", hook.Bindings{Kubernetes: []hook.Kubernetes{s.configMaps()}}, func(_ context.Context, run *hook.Run) error {
-		run.Add(crud.EnsureDeletedInBackground(crud.Ref{Kind: "ConfigMap", Namespace: s.ns, Name: "held"}))
-		return nil
-	})
-	options := s.quick()
-	options.Deletions = 1 // the first repetition is after it
-	s.start(options, deletes)
-	harness.Eventually(t, "the Event is a warning", func(ctx context.Context) error {
-		found, err := s.eventsAbout(ctx, "held", hook.ReasonDeletionDelayed)
-		if err == nil && !slices.ContainsFunc(found, func(e corev1.Event) bool {
-			return e.Type == corev1.EventTypeWarning && e.InvolvedObject.UID == held.UID && strings.Contains(e.Message, "does not await the deletion anymore")
-		}) {
-			err = fmt.Errorf("there are %v", found)
-		}
-		return err
-	})
 }
 
 func TestWriteFight_AnotherWriterUndoesTheHook_EventNamesIt(t *testing.T) {
