@@ -77,7 +77,7 @@ SPDX-License-Identifier: Apache-2.0
 // Processes that are left at the end of a run are killed, and those that a killed process of hooks left when the next one starts. At the timeout
 // and at the end of the process, the group of the executable receives SIGTERM, then SIGKILL. A review that is too late receives SIGKILL at once.
 //
-// The output of a hook is logged by lines after the run, up to a length, a size and a rate. The values of Secrets, and of the kinds in
+// The output of a hook is logged by lines after the run, up to a number, a length and a size. The values of Secrets, and of the kinds in
 // Options.ConfidentialKinds, are masked in it and in errors, if the hook received the object in this run, by an event or a snapshot, or its
 // operations write it, see confidential.Values. Values that the hook transforms or reads by itself are not known, and neither they nor what a
 // hook in Go logs by itself are masked. Binding contexts and operations are never logged.

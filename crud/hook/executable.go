@@ -17,8 +17,6 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"golang.org/x/time/rate"
-
 	"github.com/mallard-dev/mallard/crud/internal/self"
 	"github.com/mallard-dev/mallard/crud/operations"
 )
@@ -98,13 +96,13 @@ func (x *executable) call(ctx context.Context, run *Run) (file operations.File, 
 	for variable, file := range files {
 		cmd.Env = append(cmd.Env, variable+"="+filepath.Join(folder, file))
 	}
-	printed := &output{logger: run.Logger, limit: rate.NewLimiter(linesPerSecond, lineBurst)}
-	ended := runLogged(ctx, cmd, printed)
+	cmd.Stdout, cmd.Stderr = &run.printed, &run.printed
+	ended := runGroup(ctx, cmd)
 	killEscaped(marker(folder))
 	file, err = read(root, operationsVariable, "operations", operations.MostBytes, "syntax", operations.Parse)
-	run.held = printed.log
-	if err != nil {
-		run.held = printed.withhold
+	if n := len(run.printed.kept); err != nil && n > 0 {
+		run.Logger.Warnw("The output of a hook is not shown, since its operations cannot be read: it may have values that they write", "bytes", n)
+		run.printed = output{}
 	}
 	switch {
 	case ended != nil || err != nil:

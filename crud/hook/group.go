@@ -6,25 +6,21 @@ SPDX-License-Identifier: Apache-2.0
 package hook
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"go.uber.org/zap"
-	"golang.org/x/time/rate"
 )
 
 // terminateWithin is the time between SIGTERM and SIGKILL, and between the exit of a program and the end of its output, which others may hold open.
@@ -61,19 +57,6 @@ func runGroup(ctx context.Context, cmd *exec.Cmd) error {
 		return nil // another process held the output open
 	}
 	return exit //nolint:wrapcheck // the exit status, or the reason for which it did not start
-}
-
-// runLogged runs the group of a command, whose output is held.
-func runLogged(ctx context.Context, cmd *exec.Cmd, out *output) error {
-	var reading sync.WaitGroup
-	defer reading.Wait()
-	for stream, target := range map[string]*io.Writer{"stdout": &cmd.Stdout, "stderr": &cmd.Stderr} {
-		reader, writer := io.Pipe()
-		defer writer.Close() //nolint:errcheck // it cannot fail
-		*target = writer
-		reading.Go(func() { out.read(stream, reader) })
-	}
-	return runGroup(ctx, cmd)
 }
 
 // signalTo sends a signal to a process, or to a group by its negative number. It fails only if the group no longer exists.
@@ -167,78 +150,38 @@ func removeAll(folder string) error {
 }
 
 const (
-	// mostOfLine bounds how much of a line of a hook is logged, and mostOfOutput how much of a run.
-	mostOfLine, mostOfOutput = 4096, 1 << 20
-	// linesPerSecond and lineBurst bound how many lines of a run are logged.
-	linesPerSecond, lineBurst = 20, 200
-	// longestTail is the mark at the end of a truncated line.
+	// mostOfOutput bounds how much of the output of a program is kept, mostLines how many lines of it are logged, and mostOfLine how much of each.
+	mostOfOutput, mostLines, mostOfLine = 1 << 20, 1000, 4096
+	// longestTail is left out at the end of output that is truncated: the part of a value there would not be masked.
 	longestTail = 1024
 )
 
-// output holds what a run prints until its operations are known, which may write the values that it has.
+// output keeps what a program prints first. That of a hook is held until its operations are known, which may write the values that it has.
 type output struct {
-	logger *zap.SugaredLogger
-	limit  *rate.Limiter
-
-	mu    sync.Mutex
-	lines []outputLine
-	size  int
-	left  int
+	kept    []byte
+	dropped int // bytes
 }
 
-type outputLine struct {
-	at           time.Time
-	stream, text string
-	isPart       bool
+func (o *output) Write(p []byte) (int, error) {
+	n := min(len(p), mostOfOutput-len(o.kept))
+	o.kept, o.dropped = append(o.kept, p[:n]...), o.dropped+len(p)-n
+	return len(p), nil
 }
 
-// read holds the lines of a stream, and reads all of it whatever it holds.
-func (o *output) read(stream string, from io.Reader) {
-	reader := bufio.NewReaderSize(from, mostOfLine)
-	for isRest := false; ; {
-		line, err := reader.ReadSlice('\n')
-		isPart := errors.Is(err, bufio.ErrBufferFull)
-		if text := strings.TrimRight(string(line), "\r\n"); text != "" && !isRest {
-			o.hold(outputLine{time.Now(), stream, text, isPart})
+func (o *output) log(logger *zap.SugaredLogger, mask func(string) string) {
+	text, n := string(o.kept), 0
+	if o.dropped > 0 {
+		text = text[:len(text)-longestTail]
+	}
+	for line := range strings.Lines(mask(strings.ToValidUTF8(text, "\uFFFD"))) {
+		if line = strings.TrimRight(line, "\r\n"); line == "" {
+			continue
 		}
-		if isRest = isPart; err != nil && !isPart {
-			return
+		if n++; n <= mostLines {
+			logger.Infow("Output of a hook", "line", line[:min(len(line), mostOfLine)])
 		}
 	}
-}
-
-func (o *output) hold(line outputLine) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.size+len(line.text) > mostOfOutput || !o.limit.Allow() {
-		o.left++
-		return
-	}
-	o.size += len(line.text)
-	o.lines = append(o.lines, line)
-}
-
-func (o *output) log(mask func(string) string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, line := range o.lines {
-		text := mask(strings.ToValidUTF8(line.text, "\uFFFD"))
-		fields := []any{"stream", line.stream, "printed", line.at}
-		if line.isPart {
-			// The part of a value at the end of a part of a line would not be found.
-			text, fields = strings.ToValidUTF8(text[:max(len(text)-longestTail, 0)], ""), append(fields, "truncated", true)
-		}
-		o.logger.Infow("Output of a hook", append(fields, "line", text)...)
-	}
-	if o.left > 0 {
-		o.logger.Warnw("A hook prints too much: lines are left out", "lines", o.left)
-	}
-}
-
-func (o *output) withhold(func(string) string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if n := len(o.lines) + o.left; n > 0 {
-		o.logger.Warnw("The output of a hook is not shown, since its operations cannot be read: it may have values that they write", "lines", n)
+	if n > mostLines || o.dropped > 0 {
+		logger.Warnw("A hook prints too much: what follows is left out", "lines", max(n-mostLines, 0), "bytes", o.dropped)
 	}
 }

@@ -8,6 +8,7 @@ package hook
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
@@ -89,4 +91,17 @@ wait`
 		t.Errorf("the folders %v are left", left)
 	}
 	eventually("a program runs", func() bool { return dead() == len(pids) })
+}
+
+func TestOutput_EndlessProgram_IsTruncated(t *testing.T) {
+	var printed output
+	n, err := io.Copy(&printed, io.LimitReader(strings.NewReader(strings.Repeat("value\n", mostOfOutput)), 2*mostOfOutput))
+	if err != nil || n != 2*mostOfOutput {
+		t.Errorf("the program waits after %d bytes: %v", n, err)
+	}
+	core, logs := observer.New(zap.InfoLevel)
+	printed.log(zap.New(core).Sugar(), func(text string) string { return strings.ReplaceAll(text, "value", "***") })
+	if len(printed.kept) != mostOfOutput || logs.Len() != mostLines+1 || logs.FilterField(zap.String("line", "***")).Len() != mostLines {
+		t.Errorf("%d bytes are kept, and %d lines logged: %v", len(printed.kept), logs.Len(), logs.All()[0])
+	}
 }

@@ -80,9 +80,9 @@ type Run struct {
 
 	// values are those of the confidential objects that the hook received or wants to write. They are masked in everything that it logs.
 	values confidential.Values
-	// metrics are those that an executable wrote, and held logs what the hook printed.
+	// metrics are those that an executable wrote, and printed is its output.
 	metrics []metricLine
-	held    func(mask func(string) string)
+	printed output
 }
 
 // reveal logs what the hook printed, and completes its metrics, without the values that it received or that its operations write.
@@ -90,11 +90,8 @@ func (r *Run) reveal(client *crud.Client, file operations.File) {
 	for _, op := range slices.Concat(file.Operations, file.OnHookError) {
 		client.AddConfidential(&r.values, op)
 	}
-	if r.held == nil {
-		return // the hook in Go has no output and no metrics
-	}
 	mask := r.values.Masker()
-	r.held(mask)
+	r.printed.log(r.Logger, mask)
 	for _, line := range r.metrics {
 		for name, value := range line.Labels {
 			line.Labels[name] = mask(value)

@@ -27,10 +27,7 @@ import (
 	"github.com/mallard-dev/mallard/crud/internal/closest"
 )
 
-const (
-	configWithin = 30 * time.Second
-	mostOfConfig = 1 << 20
-)
+const configWithin = 30 * time.Second
 
 // Load returns the executables below a folder as hooks, each with the bindings that it prints when it is called with --config. Their names are
 // their paths below the folder. Files that are not executable, hidden ones, and folders with the name lib are left out. The options must be
@@ -78,26 +75,16 @@ func load(ctx context.Context, name, path string, options Options) (*Hook, error
 	if err != nil {
 		return nil, err
 	}
-	var stdout, stderr limited
+	var stdout, stderr output
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := runGroup(ctx, cmd); err != nil {
-		return nil, fmt.Errorf("running it with --config: %w: %s", err, strings.TrimSpace(stderr.String()))
+		return nil, fmt.Errorf("running it with --config: %w: %s", err, bytes.TrimSpace(stderr.kept))
 	}
-	bindings, err := parseConfig(stdout.Bytes())
+	bindings, err := parseConfig(stdout.kept)
 	if err != nil {
 		return nil, fmt.Errorf("its bindings: %w", err)
 	}
 	return &Hook{name: name, bindings: bindings, call: x.call}, nil
-}
-
-type limited struct{ bytes.Buffer }
-
-func (l *limited) Write(p []byte) (int, error) {
-	if room := mostOfConfig - l.Len(); len(p) > room {
-		l.Buffer.Write(p[:room])
-		return len(p), nil
-	}
-	return l.Buffer.Write(p) //nolint:wrapcheck // it cannot fail
 }
 
 // config is the output of an executable: its bindings, and one that is rejected.
