@@ -7,14 +7,13 @@ package hook
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
+	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -45,39 +44,35 @@ const (
 	mostReviewSeconds    = 30
 )
 
-func (a *Admission) complete() error {
+func (a *Admission) complete(path *field.Path) field.ErrorList {
 	a.FailurePolicy = cmp.Or(a.FailurePolicy, admissionregistrationv1.Fail)
 	a.SideEffects = cmp.Or(a.SideEffects, admissionregistrationv1.SideEffectClassNone)
 	a.TimeoutSeconds = cmp.Or(a.TimeoutSeconds, defaultReviewSeconds)
-	errs := []error{
-		validation.IsFullyQualifiedName(field.NewPath("name"), a.Name).ToAggregate(), checkLabels("labelSelector", a.LabelSelector), a.Namespace.check(),
-	}
-	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if a.FailurePolicy != admissionregistrationv1.Fail && a.FailurePolicy != admissionregistrationv1.Ignore {
-		fail("failurePolicy: there is no %s: use Fail or Ignore", a.FailurePolicy)
-	}
-	if a.SideEffects != admissionregistrationv1.SideEffectClassNone {
-		fail("sideEffects: %s is not supported, since operations are not executed in a review: use None", a.SideEffects)
-	}
+	errs := slices.Concat(
+		validation.IsFullyQualifiedName(path.Child("name"), a.Name),
+		checkLabels(path, a.LabelSelector),
+		a.Namespace.check(path.Child("namespace")),
+		oneOf(path.Child("failurePolicy"), a.FailurePolicy, admissionregistrationv1.Fail, admissionregistrationv1.Ignore),
+		oneOf(path.Child("sideEffects"), a.SideEffects, admissionregistrationv1.SideEffectClassNone),
+	)
 	if a.TimeoutSeconds < 1 || a.TimeoutSeconds > mostReviewSeconds {
-		fail("timeoutSeconds: it must be from 1 to %d", mostReviewSeconds)
+		errs = append(errs, field.Invalid(path.Child("timeoutSeconds"), a.TimeoutSeconds, fmt.Sprintf("must be from 1 to %d", mostReviewSeconds)))
 	}
 	if len(a.Rules) == 0 {
-		fail("rules: missing: add one with apiGroups, apiVersions, resources and operations")
+		errs = append(errs, field.Required(path.Child("rules"), ""))
 	}
 	for i, rule := range a.Rules {
+		path := path.Child("rules").Index(i)
 		if min(len(rule.APIGroups), len(rule.APIVersions), len(rule.Resources), len(rule.Operations)) == 0 {
-			fail("rules[%d]: apiGroups, apiVersions, resources and operations must not be empty", i)
+			errs = append(errs, field.Required(path, "apiGroups, apiVersions, resources and operations must not be empty"))
 		}
-		for _, unknown := range sets.List(sets.New(rule.Operations...).Difference(operationTypes)) {
-			fail("rules[%d].operations: there is no %s: use CREATE, UPDATE, DELETE, CONNECT or *", i, unknown)
+		for _, operation := range rule.Operations {
+			errs = append(errs, oneOf(path.Child("operations"), operation, admissionregistrationv1.OperationAll, admissionregistrationv1.Create,
+				admissionregistrationv1.Update, admissionregistrationv1.Delete, admissionregistrationv1.Connect)...)
 		}
 	}
-	return errors.Join(errs...)
+	return errs
 }
-
-var operationTypes = sets.New(admissionregistrationv1.OperationAll, admissionregistrationv1.Create, admissionregistrationv1.Update,
-	admissionregistrationv1.Delete, admissionregistrationv1.Connect)
 
 // namespaces returns the selector of namespaces for the API server. Excluded are the namespaces with the label of knative.dev/pkg, and that of the
 // process, which a hook could otherwise keep from renewing its certificate and its lease.

@@ -7,19 +7,18 @@ package hook
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
+	"maps"
 	"slices"
-	"strings"
 
 	"github.com/robfig/cron/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	"github.com/mallard-dev/mallard/crud/internal/child"
-	"github.com/mallard-dev/mallard/crud/internal/closest"
 )
 
 // Bindings define the events for which a hook runs. The names of the fields in JSON and YAML are those of shell-operator.
@@ -134,95 +133,102 @@ const mainQueue = "main"
 
 var crontabs = cron.NewParser(cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
 
+// complete sets defaults, and returns every mistake.
 func (b *Bindings) complete() error {
 	b.Schedule, b.Kubernetes = slices.Clone(b.Schedule), slices.Clone(b.Kubernetes)
 	b.Validating, b.Mutating = slices.Clone(b.Validating), slices.Clone(b.Mutating)
-	var errs []error
+	var errs field.ErrorList
 	names := sets.New[string]()
 	for i := range b.Kubernetes {
 		k := &b.Kubernetes[i]
 		if k.complete("kubernetes"); names.Has(k.Name) {
-			errs = append(errs, fmt.Errorf("kubernetes[%d].name: another binding has the name %s: set a different one", i, k.Name))
+			errs = append(errs, field.Duplicate(field.NewPath("kubernetes").Index(i).Child("name"), k.Name))
 		}
 		names.Insert(k.Name)
 	}
-	check := func(kind string, i int, included []string, err error) {
-		path := fmt.Sprintf("%s[%d]", kind, i)
-		errs = append(errs, in(path, err))
+	add := func(path *field.Path, included []string, found field.ErrorList) {
+		errs = append(errs, found...)
 		for _, from := range included {
-			if !names.Has(from) {
-				advice := closest.Advice(from, sets.List(names))
-				errs = append(errs, fmt.Errorf("%s.includeSnapshotsFrom: no kubernetes binding has the name %s: %s", path, from, advice))
-			}
+			errs = append(errs, oneOf(path.Child("includeSnapshotsFrom"), from, sets.List(names)...)...)
 		}
 	}
 	for i := range b.Kubernetes {
-		check("kubernetes", i, b.Kubernetes[i].IncludeSnapshotsFrom, b.Kubernetes[i].check())
+		path := field.NewPath("kubernetes").Index(i)
+		add(path, b.Kubernetes[i].IncludeSnapshotsFrom, b.Kubernetes[i].check(path))
 	}
 	for i := range b.Schedule {
-		s := &b.Schedule[i]
-		s.complete("schedule")
-		_, err := crontabs.Parse(s.Crontab)
-		if err != nil {
-			err = fmt.Errorf("crontab: %w: use five fields, or six with seconds first", err)
+		path := field.NewPath("schedule").Index(i)
+		add(path, b.Schedule[i].IncludeSnapshotsFrom, b.Schedule[i].check(path))
+	}
+	for kind, bindings := range map[string][]Admission{"kubernetesValidating": b.Validating, "kubernetesMutating": b.Mutating} {
+		for i := range bindings {
+			path := field.NewPath(kind).Index(i)
+			add(path, bindings[i].IncludeSnapshotsFrom, bindings[i].complete(path))
 		}
-		check("schedule", i, s.IncludeSnapshotsFrom, err)
-	}
-	for i := range b.Validating {
-		check("kubernetesValidating", i, b.Validating[i].IncludeSnapshotsFrom, b.Validating[i].complete())
-	}
-	for i := range b.Mutating {
-		check("kubernetesMutating", i, b.Mutating[i].IncludeSnapshotsFrom, b.Mutating[i].complete())
 	}
 	if b.OnStartup == nil && len(b.Schedule)+len(b.Kubernetes)+len(b.Validating)+len(b.Mutating) == 0 {
-		errs = append(errs, errors.New("there is no binding: use onStartup, schedule, kubernetes, kubernetesValidating or kubernetesMutating"))
+		const advice = "there is no binding: use onStartup, schedule, kubernetes, kubernetesValidating or kubernetesMutating"
+		errs = append(errs, field.Required(field.NewPath("onStartup"), advice))
 	}
 	s := b.Settings
 	if s.ExecutionBurst < 0 || s.ExecutionMinInterval.Duration < 0 || s.Timeout.Duration < 0 {
-		errs = append(errs, errors.New("settings: executionBurst, executionMinInterval and timeout must not be negative"))
+		errs = append(errs, field.Forbidden(field.NewPath("settings"), "executionBurst, executionMinInterval and timeout must not be negative"))
 	}
-	return errors.Join(errs...)
+	return errs.ToAggregate()
 }
 
 func (c *Common) complete(name string) {
 	c.Name, c.Queue = cmp.Or(c.Name, name), cmp.Or(c.Queue, mainQueue)
 }
 
-func (k *Kubernetes) check() error {
+func (s *Schedule) check(path *field.Path) (errs field.ErrorList) {
+	s.complete("schedule")
+	if _, err := crontabs.Parse(s.Crontab); err != nil {
+		errs = append(errs, field.Invalid(path.Child("crontab"), s.Crontab, err.Error()+": use five fields, or six with seconds first"))
+	}
+	return errs
+}
+
+func (k *Kubernetes) check(path *field.Path) field.ErrorList {
 	if k.ExecuteHookOnEvent == nil {
 		k.ExecuteHookOnEvent = k.WatchEvent
 	}
-	_, err := k.fields()
-	errs := []error{err, checkLabels("labelSelector", k.LabelSelector), k.Namespace.check()}
+	errs := append(checkLabels(path, k.LabelSelector), k.Namespace.check(path.Child("namespace"))...)
 	if k.Kind == "" {
-		errs = append(errs, errors.New("kind: it is missing"))
+		errs = append(errs, field.Required(path.Child("kind"), ""))
+	}
+	for i, e := range ptr.Deref(k.FieldSelector, FieldSelector{}).MatchExpressions {
+		operator := path.Child("fieldSelector", "matchExpressions").Index(i).Child("operator")
+		errs = append(errs, oneOf(operator, e.Operator, slices.Sorted(maps.Keys(fieldOperators))...)...)
 	}
 	for _, event := range k.ExecuteHookOnEvent {
-		if event != Added && event != Modified && event != Deleted {
-			errs = append(errs, fmt.Errorf("executeHookOnEvent: there is no %s: use Added, Modified and Deleted", event))
-		}
+		errs = append(errs, oneOf(path.Child("executeHookOnEvent"), event, Added, Modified, Deleted)...)
 	}
 	if err := child.Compile(k.JQFilter); k.JQFilter != "" && err != nil {
-		errs = append(errs, fmt.Errorf("jqFilter: %w", err))
+		errs = append(errs, field.Invalid(path.Child("jqFilter"), k.JQFilter, err.Error()))
 	}
-	return errors.Join(errs...)
+	return errs
 }
 
-func (n *NamespaceSelector) check() error {
-	if n == nil {
+func (n *NamespaceSelector) check(path *field.Path) field.ErrorList {
+	switch {
+	case n == nil:
+		return nil
+	case n.LabelSelector != nil && n.NameSelector != nil:
+		return field.ErrorList{field.Forbidden(path, "use either nameSelector or labelSelector")}
+	}
+	return checkLabels(path, n.LabelSelector)
+}
+
+func checkLabels(path *field.Path, selector *metav1.LabelSelector) field.ErrorList {
+	return metav1validation.ValidateLabelSelector(selector, metav1validation.LabelSelectorValidationOptions{}, path.Child("labelSelector"))
+}
+
+func oneOf[T ~string](path *field.Path, value T, valid ...T) field.ErrorList {
+	if slices.Contains(valid, value) {
 		return nil
 	}
-	if n.LabelSelector != nil && n.NameSelector != nil {
-		return errors.New("namespace: use either nameSelector or labelSelector")
-	}
-	return checkLabels("namespace.labelSelector", n.LabelSelector)
-}
-
-func checkLabels(field string, selector *metav1.LabelSelector) error {
-	if _, err := metav1.LabelSelectorAsSelector(selector); err != nil {
-		return fmt.Errorf("%s: %w", field, err)
-	}
-	return nil
+	return field.ErrorList{field.NotSupported(path, value, valid)}
 }
 
 var fieldOperators = map[string]func(field, value string) fields.Selector{
@@ -230,22 +236,10 @@ var fieldOperators = map[string]func(field, value string) fields.Selector{
 	"NotEquals": fields.OneTermNotEqualSelector, "!=": fields.OneTermNotEqualSelector,
 }
 
-func (k *Kubernetes) fields() (fields.Selector, error) {
+func (k *Kubernetes) fields() fields.Selector {
 	var selectors []fields.Selector
-	for i, e := range ptr.Deref(k.FieldSelector, FieldSelector{}).MatchExpressions {
-		selector := fieldOperators[e.Operator]
-		if selector == nil {
-			return nil, fmt.Errorf("fieldSelector.matchExpressions[%d].operator: there is no %q: use Equals or NotEquals", i, e.Operator)
-		}
-		selectors = append(selectors, selector(e.Field, e.Value))
+	for _, e := range ptr.Deref(k.FieldSelector, FieldSelector{}).MatchExpressions {
+		selectors = append(selectors, fieldOperators[e.Operator](e.Field, e.Value))
 	}
-	return fields.AndSelectors(selectors...), nil
-}
-
-// in adds a path to each of the errors that were joined.
-func in(path string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return errors.New(path + "." + strings.ReplaceAll(err.Error(), "\n", "\n"+path+"."))
+	return fields.AndSelectors(selectors...)
 }

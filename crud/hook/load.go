@@ -96,7 +96,7 @@ type config struct {
 	Conversion json.RawMessage `json:"kubernetesCustomResourceConversion"`
 }
 
-// parseConfig returns the bindings of a configuration in YAML or JSON. Each mistake is a line of the error.
+// parseConfig returns the bindings of a configuration in YAML or JSON. The error has every mistake.
 func parseConfig(content []byte) (Bindings, error) {
 	if len(strings.TrimSpace(string(content))) == 0 {
 		return Bindings{}, errors.New("it is empty: print configVersion: v1 and the bindings")

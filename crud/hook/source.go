@@ -66,8 +66,7 @@ func (m *monitor) start(ctx context.Context, client *crud.Client) error {
 
 // enter subscribes to the objects of a namespace.
 func (m *monitor) enter(ctx context.Context, mapping *meta.RESTMapping, namespace string) error {
-	labels, _ := metav1.LabelSelectorAsSelector(m.LabelSelector) // checked, as are the fields
-	selected, _ := m.fields()
+	labels, _ := metav1.LabelSelectorAsSelector(m.LabelSelector) // checked
 	scope, names := observe.InNamespace(namespace), []string{""}
 	if mapping.Scope == meta.RESTScopeRoot {
 		scope = observe.ClusterScoped
@@ -76,9 +75,9 @@ func (m *monitor) enter(ctx context.Context, mapping *meta.RESTMapping, namespac
 		names = m.NameSelector.MatchNames
 	}
 	for _, name := range names {
-		of := selected
+		of := m.fields()
 		if name != "" {
-			of = fields.AndSelectors(selected, fields.OneTermEqualSelector(metav1.ObjectNameField, name))
+			of = fields.AndSelectors(of, fields.OneTermEqualSelector(metav1.ObjectNameField, name))
 		}
 		objects := observe.Unstructured(mapping.Resource, scope, observe.Labels(labels.String()), observe.Fields(of.String()))
 		if err := subscribe(ctx, m, cache.ObjectName{Namespace: namespace, Name: "objects/" + name}, objects, m.observed); err != nil {
