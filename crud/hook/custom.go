@@ -78,7 +78,7 @@ func (c *customMetrics) apply(hook string, lines []metricLine, isOver func() boo
 			continue
 		}
 		if err := define(instruments, hook, line); err != nil {
-			return line.mistake("metric %s: %w", line.Name, err)
+			return line.mistake(fmt.Errorf("metric %s: %w", line.Name, err))
 		}
 		key, value := line.key(hook), *line.Value
 		if line.Action == actionAdd {

@@ -14,17 +14,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/sets"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"knative.dev/pkg/logging"
-
-	"github.com/mallard-dev/mallard/crud/internal/closest"
 )
 
 const configWithin = 30 * time.Second
@@ -110,10 +106,7 @@ func parseConfig(content []byte) (Bindings, error) {
 	if err != nil {
 		return Bindings{}, fmt.Errorf("decoding it: %w", err)
 	}
-	var errs []error
-	for _, unknown := range strict {
-		errs = append(errs, advised(unknown, reflect.TypeFor[config]()))
-	}
+	errs := strict
 	if c.ConfigVersion != "v1" {
 		errs = append(errs, fmt.Errorf("configVersion: it must be v1, not %q", c.ConfigVersion))
 	}
@@ -125,32 +118,4 @@ func parseConfig(content []byte) (Bindings, error) {
 		return Bindings{}, err
 	}
 	return c.Bindings, c.complete()
-}
-
-// advised adds the field that was probably meant to the error about a field that does not exist below a type.
-func advised(err error, t reflect.Type) error {
-	_, path, ok := strings.Cut(err.Error(), `unknown field "`)
-	if !ok {
-		return err
-	}
-	path = strings.TrimSuffix(path, `"`)
-	name := path[strings.LastIndex(path, ".")+1:]
-	return fmt.Errorf("%s: the field does not exist: %s", path, closest.Advice(name, sets.List(fieldNames(t))))
-}
-
-func fieldNames(t reflect.Type) sets.Set[string] {
-	names := sets.New[string]()
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
-		return names
-	}
-	for field := range t.Fields() {
-		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
-			names.Insert(name)
-		}
-		names = names.Union(fieldNames(field.Type))
-	}
-	return names
 }

@@ -12,8 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,8 +20,8 @@ import (
 )
 
 const (
-	// mostOfMetrics bounds the size of a file of metrics, mostMistakes how many of its mistakes are reported.
-	mostOfMetrics, mostMistakes = 1 << 20, 10
+	// mostOfMetrics bounds the size of a file of metrics.
+	mostOfMetrics = 1 << 20
 	// These bound one line.
 	mostBuckets, mostLabels, mostOfLabel = 100, 16, 256
 )
@@ -50,112 +48,91 @@ type metricLine struct {
 	Set *float64 `json:"set"`
 
 	number int
-	prefix string // of the metrics of the process
 }
 
-// parseMetrics returns the lines of a file of metrics. Each mistake is a line of the error, with the number of the line. prefix
-// is Options.MetricPrefix.
+// parseMetrics returns the lines of a file of metrics. The error is the first mistake, with the number of its line. prefix is Options.MetricPrefix.
 func parseMetrics(content []byte, prefix string) (lines []metricLine, _ error) {
 	if len(content) > mostOfMetrics {
 		return nil, fmt.Errorf("%s: it has more than %d bytes", metricsVariable, mostOfMetrics)
 	}
-	var errs []error
 	decoder := json.NewDecoder(bytes.NewReader(content))
-	for len(errs) < mostMistakes {
-		read := content[:decoder.InputOffset()]
-		rest := bytes.TrimLeft(content[len(read):], " \t\r\n")
-		line := metricLine{number: 1 + bytes.Count(content[:len(content)-len(rest)], []byte("\n")), prefix: prefix}
+	for number, read := 1, 0; ; {
+		begin := len(content) - len(bytes.TrimLeft(content[decoder.InputOffset():], " \t\r\n"))
+		number += bytes.Count(content[read:begin], []byte("\n"))
+		read = begin
+		line := metricLine{number: number}
 		var raw json.RawMessage
 		err := decoder.Decode(&raw)
-		if errors.Is(err, io.EOF) {
-			break
+		switch {
+		case errors.Is(err, io.EOF):
+			return lines, nil
+		case err != nil:
+			err = fmt.Errorf("it is not JSON: %w", err)
+		default:
+			err = line.decode(raw, prefix)
 		}
 		if err != nil {
-			errs = append(errs, line.mistake("it is not JSON: %w", err))
-			break
-		}
-		for _, err := range append(line.decode(raw), line.check()...) {
-			errs = append(errs, line.mistake("%w", err))
+			return nil, line.mistake(err)
 		}
 		lines = append(lines, line)
 	}
-	return lines, errors.Join(errs...)
 }
 
-func (l *metricLine) mistake(format string, args ...any) error {
-	return fmt.Errorf("%s:%d: %w", metricsVariable, l.number, fmt.Errorf(format, args...))
+func (l *metricLine) mistake(err error) error {
+	return fmt.Errorf("%s:%d: %w", metricsVariable, l.number, err)
 }
 
-func (l *metricLine) decode(raw json.RawMessage) (errs []error) {
-	strict, err := kjson.UnmarshalStrict(raw, l)
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		err = fmt.Errorf("%s: it is a %s, and must be a %s", cmp.Or(wrong.Field, "the line"), wrong.Value, cmp.Or(typeNames[wrong.Type.Kind()], "object"))
-	}
-	if err != nil {
-		return []error{err}
-	}
-	for _, err := range strict {
-		errs = append(errs, advised(err, reflect.TypeFor[metricLine]()))
+func (l *metricLine) decode(raw json.RawMessage, prefix string) error {
+	if strict, err := kjson.UnmarshalStrict(raw, l); err != nil || len(strict) > 0 {
+		return errors.Join(append(strict, err)...)
 	}
 	for short, value := range map[action]*float64{actionAdd: l.Add, actionSet: l.Set} {
 		switch {
 		case value == nil:
 		case l.Action != "" || l.Value != nil:
-			errs = append(errs, fmt.Errorf("%s: it is short for action and value: use either", short))
+			return fmt.Errorf("%s: it is short for action and value: use either", short)
 		default:
 			l.Action, l.Value = short, value
 		}
 	}
-	return errs
+	return l.check(prefix)
 }
 
-var typeNames = map[reflect.Kind]string{reflect.Float64: "number", reflect.Slice: "list", reflect.String: "string"}
+func (l *metricLine) check(prefix string) error {
+	isExpire, isObserve := l.Action == actionExpire, l.Action == actionObserve
+	switch {
+	case !slices.Contains([]action{actionAdd, actionSet, actionObserve, actionExpire}, l.Action):
+		return fmt.Errorf("action: it must be add, set, observe or expire, not %q", l.Action)
+	case isExpire && l.Group == "":
+		return errors.New("group: it is missing: expire removes the metrics of a group")
+	case isExpire && (l.Name != "" || l.Value != nil || l.Labels != nil || l.Buckets != nil):
+		return errors.New("action: expire removes all metrics of the group: leave out the fields other than group")
+	case isExpire:
+		return nil
+	case isObserve && l.Group != "":
+		return errors.New("group: a histogram cannot expire: leave out group")
+	case isObserve && !areBuckets(l.Buckets):
+		return fmt.Errorf("buckets: they must be up to %d numbers that increase, such as [0.1, 1, 10]", mostBuckets)
+	case !isObserve && l.Buckets != nil:
+		return fmt.Errorf("buckets: they do not belong to %s, but to observe", l.Action)
+	case l.Value == nil:
+		return errors.New("value: it is missing")
+	case l.Action == actionAdd && *l.Value < 0:
+		return errors.New("value: a counter does not decrease: use set for a gauge")
+	case len(l.Labels) > mostLabels:
+		return fmt.Errorf("labels: there are %d: use up to %d", len(l.Labels), mostLabels)
+	}
+	for name, value := range l.Labels {
+		if err := checkLabel(name, value); err != nil {
+			return fmt.Errorf("labels.%s: %w", name, err)
+		}
+	}
+	return checkMetricName(l.Name, prefix)
+}
 
-func (l *metricLine) check() (errs []error) {
-	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	switch l.Action {
-	case "":
-		return []error{errors.New("action: it is missing: use add, set, observe or expire")}
-	case actionExpire:
-		if l.Group == "" {
-			fail("group: it is missing: expire removes the metrics of a group")
-		}
-		if l.Name != "" || l.Value != nil || l.Labels != nil || l.Buckets != nil {
-			fail("action: expire removes all metrics of the group: leave out the fields other than group")
-		}
-		return errs
-	case actionObserve:
-		if l.Group != "" {
-			fail("group: a histogram cannot expire: leave out group")
-		}
-		increases := slices.IsSortedFunc(l.Buckets, func(a, b float64) int { return cmp.Or(cmp.Compare(a, b), -1) })
-		if len(l.Buckets) == 0 || len(l.Buckets) > mostBuckets || !increases {
-			fail("buckets: they must be up to %d numbers that increase, such as [0.1, 1, 10]", mostBuckets)
-		}
-	case actionAdd, actionSet:
-		if l.Buckets != nil {
-			fail("buckets: they do not belong to %s, but to observe", l.Action)
-		}
-	default:
-		return []error{fmt.Errorf("action: there is no %q: use add, set, observe or expire", l.Action)}
-	}
-	if l.Value == nil {
-		fail("value: it is missing")
-	} else if l.Action == actionAdd && *l.Value < 0 {
-		fail("value: a counter does not decrease: use set for a gauge")
-	}
-	if err := checkMetricName(l.Name, l.prefix); err != nil {
-		errs = append(errs, err)
-	}
-	if len(l.Labels) > mostLabels {
-		fail("labels: there are %d: use up to %d", len(l.Labels), mostLabels)
-	}
-	for _, name := range slices.Sorted(maps.Keys(l.Labels)) {
-		if err := checkLabel(name, l.Labels[name]); err != nil {
-			fail("labels.%s: %w", name, err)
-		}
-	}
-	return errs
+func areBuckets(buckets []float64) bool {
+	increase := slices.IsSortedFunc(buckets, func(a, b float64) int { return cmp.Or(cmp.Compare(a, b), -1) })
+	return increase && len(buckets) > 0 && len(buckets) <= mostBuckets
 }
 
 var (

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -223,14 +222,8 @@ func decodeResponse(content []byte) (*Response, error) {
 		Allowed *bool `json:"allowed"`
 	}
 	strict, err := kjson.UnmarshalStrict(content, &decoded)
-	if err != nil {
-		return nil, fmt.Errorf("decoding it: %w", err)
-	}
-	for i, unknown := range strict {
-		strict[i] = advised(unknown, reflect.TypeFor[Response]())
-	}
-	if len(strict) > 0 {
-		return nil, errors.Join(strict...)
+	if err != nil || len(strict) > 0 {
+		return nil, fmt.Errorf("decoding it: %w", errors.Join(append(strict, err)...))
 	}
 	if decoded.Allowed == nil {
 		return nil, errors.New("allowed: it is missing: " + answerAdvice)

@@ -42,7 +42,7 @@ func TestDecodeResponse_Nonsense_IsAnError(t *testing.T) {
 		`{"allowed": true, "patch": "[{}]"}`:  "decoding it",
 		`{}`:                                  "allowed: it is missing",
 		`{"message": "m"}`:                    "allowed: it is missing",
-		`{"allowed": false, "mesage": "m"}`:   "mesage: the field does not exist: did you mean message?",
+		`{"allowed": false, "mesage": "m"}`:   `unknown field "mesage"`,
 		`{"allowed": false, "allowed": true}`: `duplicate field "allowed"`,
 		strings.Repeat(" ", mostOfResponse+1): "more than",
 	} {

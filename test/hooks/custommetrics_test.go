@@ -175,13 +175,12 @@ func TestMetrics_Mistakes_FailTheRunAndNameTheLine(t *testing.T) {
 	s := newScene(t)
 	s.writes("mistaken", true, `crud::create_or_update --arg ns="$ns" '{apiVersion: "v1", kind: "ConfigMap", metadata: {namespace: $ns, name: "executed"}}'`)
 	s.startWriters("mistaken")
-	s.write("mistaken", "error", `{"name":"X_valid", "set":1}`, `{"name":"X_typo", "set":1, "lables":{"a":"b"}}`, "", `{"name":"process_ready", "set":1}`)
+	s.write("mistaken", "error", `{"name":"X_valid", "set":1}`, `{"name":"X_typo", "set":1, "lables":{"a":"b"}}`)
+	s.write("mistaken", "error", `{"name":"X_valid", "set":1}`, "", `{"name":"process_ready", "set":1}`)
 	s.expectExported()
-	expectMeasured(t, 1, "operations.file.rejected", "mistaken", "reason", "metrics")
+	expectMeasured(t, 2, "operations.file.rejected", "mistaken", "reason", "metrics")
 	logged := fmt.Sprint(s.logs.FilterMessage("A hook failed, which its binding allows").All())
-	for _, want := range []string{
-		"METRICS_PATH:2: lables: the field does not exist: did you mean labels?", "METRICS_PATH:4: name: process_ready is reserved for metrics of the process",
-	} {
+	for _, want := range []string{`METRICS_PATH:2: unknown field "lables"`, "METRICS_PATH:3: name: process_ready is reserved for metrics of the process"} {
 		if !strings.Contains(logged, want) {
 			t.Errorf("the log lacks %q: %s", want, logged)
 		}

@@ -178,7 +178,7 @@ func TestLoad_WrongBindings_NamesFileAndField(t *testing.T) {
 		t.Fatal("there is no error")
 	}
 	for _, want := range []string{
-		"typo: its bindings: kubernetes[0].kindd: the field does not exist: did you mean kind?",
+		`typo: its bindings: unknown field "kubernetes[0].kindd"`,
 		`admission: its bindings: kubernetesValidating[0].failurePolicy: Unsupported value: "Retry": supported values: "Fail", "Ignore"`,
 		"conversion: its bindings: kubernetesCustomResourceConversion: hooks do not convert objects",
 		"cron: its bindings: schedule[0].crontab: ",
