@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 
 	"github.com/mallard-dev/mallard/crud/internal/child"
 	"github.com/mallard-dev/mallard/observe"
@@ -190,18 +191,13 @@ func (m *monitor) now(name cache.ObjectName) *state {
 	return nil
 }
 
-func (m *monitor) snapshot(s *state) Snapshot {
-	snapshot := Snapshot{Object: s.Unstructured, FilterResult: s.filtered}
-	if m.KeepFullObjectsInMemory != nil && !*m.KeepFullObjectsInMemory {
-		snapshot.Object = nil
-	}
-	return snapshot
-}
-
-func (m *monitor) snapshots(states []*state) []Snapshot {
+// snapshots returns the parts of states that binding contexts have.
+func (m *monitor) snapshots(states ...*state) []Snapshot {
 	all := make([]Snapshot, len(states))
 	for i, s := range states {
-		all[i] = m.snapshot(s)
+		if all[i].FilterResult = s.filtered; ptr.Deref(m.KeepFullObjectsInMemory, true) {
+			all[i].Object = s.Unstructured
+		}
 	}
 	return all
 }
@@ -211,7 +207,7 @@ func (c *Context) include(m *monitor, states []*state) {
 	if c.Snapshots == nil {
 		c.Snapshots = map[string][]Snapshot{}
 	}
-	c.Snapshots[m.Name] = m.snapshots(states)
+	c.Snapshots[m.Name] = m.snapshots(states...)
 }
 
 // filterResult returns the result of the filter as JSON: null for none, and a list for several. It is null for an object for which it fails.

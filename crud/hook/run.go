@@ -160,7 +160,7 @@ func (t *term) occasionOf(due *task) (why occasion) {
 		case TypeSchedule, TypeGroup, TypeValidating, TypeMutating:
 		case TypeSynchronization:
 			all := statesOf(of.monitor)
-			c.Objects = of.monitor.snapshots(all)
+			c.Objects = of.monitor.snapshots(all...)
 			why.causes = append(why.causes, of.causes("", all...)...)
 			why.received = append(why.received, func() { of.monitor.enable(all) })
 		case TypeEvent:
@@ -168,7 +168,7 @@ func (t *term) occasionOf(due *task) (why occasion) {
 			if event == "" {
 				continue
 			}
-			c.WatchEvent, c.Snapshot = event, of.monitor.snapshot(s)
+			c.WatchEvent, c.Snapshot = event, of.monitor.snapshots(s)[0]
 			why.causes = append(why.causes, of.causes(event, s)...)
 			why.received = append(why.received, func() { of.monitor.deliver(of.object, event, s) })
 			why.values.Add(s.Unstructured)

@@ -42,7 +42,6 @@ type term struct {
 	pending  sets.Set[trigger] // of tasks that have not started
 	writing  map[*Hook]int     // the number of queues in which operations of the hook run
 	failures workqueue.TypedRateLimiter[*task]
-	begun    sets.Set[*Hook] // whose bindings have begun
 
 	monitors map[*Hook][]*monitor
 	schedule *cron.Cron
@@ -52,7 +51,7 @@ func newTerm(r *runner) *term {
 	t := &term{
 		runner: r, queues: r.queues(), pending: sets.New[trigger](), writing: map[*Hook]int{},
 		failures: workqueue.NewTypedItemExponentialFailureRateLimiter[*task](r.options.RetryDelay, r.options.MaxRetryDelay),
-		begun:    sets.New[*Hook](), monitors: map[*Hook][]*monitor{}, schedule: cron.New(cron.WithParser(crontabs)),
+		monitors: map[*Hook][]*monitor{}, schedule: cron.New(cron.WithParser(crontabs)),
 	}
 	// The context of a process may outlive SIGTERM, until the runs under way have ended.
 	t.ctx, t.cancel = signal.NotifyContext(r.ctx, os.Interrupt, syscall.SIGTERM)
@@ -82,15 +81,8 @@ func (t *term) start() {
 	t.schedule.Start()
 }
 
-// beginBindings begins the schedules of a hook, and has it run with the objects of its other bindings once they are known.
+// beginBindings begins the schedules of a hook, and has it run with the objects of its other bindings once they are known. It is called once.
 func (t *term) beginBindings(h *Hook) {
-	t.mu.Lock()
-	isNew := !t.begun.Has(h)
-	t.begun.Insert(h)
-	t.mu.Unlock()
-	if !isNew {
-		return
-	}
 	for i := range h.bindings.Schedule {
 		s := &h.bindings.Schedule[i]
 		times, _ := crontabs.Parse(s.Crontab) // checked
