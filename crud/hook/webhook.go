@@ -65,28 +65,36 @@ func Constructors(
 			secret: crud.Ref{APIVersion: "v1", Kind: "Secret", Namespace: system.Namespace(), Name: settings.SecretName},
 		}
 		hooks = append(slices.Clip(hooks), r.hook())
-		constructors = append(constructors, (&server{reviews: reviews}).newController)
+		constructors = append(constructors, func(ctx context.Context, _ configmap.Watcher) *controller.Impl { return newServer(ctx, reviews) })
 	}
 	newController, err := NewController(options, hooks...)
 	return ctx, append(constructors, newController), err
 }
 
-// reviewers answer reviews, by their paths. Together they are one webhook of knative.dev/pkg.
-type reviewers map[string]func(context.Context, *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error)
+// server is the webhook of all reviews, and the reconciler by which sharedmain finds it. It has no keys.
+type server struct {
+	reconciler.LeaderAwareFuncs
+
+	// answers are by the paths of the reviews.
+	answers map[string]func(context.Context, *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error)
+}
 
 // ThisTypeDoesNotDependOnInformerState implements webhook.StatelessAdmissionController: reviews wait for their objects themselves.
-func (reviewers) ThisTypeDoesNotDependOnInformerState() {}
+func (*server) ThisTypeDoesNotDependOnInformerState() {}
 
 // Path implements webhook.AdmissionController.
-func (reviewers) Path() string { return reviewPath }
+func (*server) Path() string { return reviewPath }
+
+// Reconcile implements controller.Reconciler.
+func (*server) Reconcile(context.Context, string) error { return nil }
 
 // Admit implements webhook.AdmissionController, which has no errors: each response that it can return is an answer to the API server. But package
 // webhook copies the UID of the request to the response, and the API server treats a response with another UID as a failed call, for which the
 // failure policy of the webhook decides. The user sees the UID.
-func (r reviewers) Admit(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+func (s *server) Admit(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	path := apis.GetHTTPRequest(ctx).URL.Path
 	err := fmt.Errorf("no hook answers reviews at %s", path)
-	if answer := r[path]; answer != nil {
+	if answer := s.answers[path]; answer != nil {
 		var response *admissionv1.AdmissionResponse
 		if response, err = answer(ctx, request); err == nil {
 			return response
@@ -96,25 +104,14 @@ func (r reviewers) Admit(ctx context.Context, request *admissionv1.AdmissionRequ
 	return knativewebhook.MakeErrorStatus("%v", err)
 }
 
-// server is the reconciler by which sharedmain finds the webhook. It has no keys.
-type server struct {
-	reconciler.LeaderAwareFuncs
-	reviewers
-
-	reviews []*Review
-}
-
-// Reconcile implements controller.Reconciler.
-func (*server) Reconcile(context.Context, string) error { return nil }
-
-func (s *server) newController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+func newServer(ctx context.Context, reviews []*Review) *controller.Impl {
 	logger := logging.FromContext(ctx)
-	s.reviewers = reviewers{}
-	for _, review := range s.reviews {
+	s := &server{answers: map[string]func(context.Context, *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error){}}
+	for _, review := range reviews {
 		if err := review.Start(ctx); err != nil {
 			logger.Fatalw("A hook cannot answer reviews", "path", review.Path(), "error", err)
 		}
-		s.reviewers[review.Path()] = review.Answer
+		s.answers[review.Path()] = review.Answer
 	}
 	// Package webhook reads the certificate from the informer of the injected factory, which would observe all Secrets of the namespace.
 	secret := informers.NewSharedInformerFactoryWithOptions(kubeclient.Get(ctx), controller.GetResyncPeriod(ctx),

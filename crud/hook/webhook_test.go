@@ -138,15 +138,15 @@ func TestRegistration_Bindings_AreValid(t *testing.T) {
 }
 
 // A response with another UID is a failed call to the API server.
-func TestReviewers_Error_IsNoAnswer(t *testing.T) {
-	wh, err := knativewebhook.New(knativewebhook.WithOptions(t.Context(), knativewebhook.Options{}), []any{reviewers{
+func TestServer_Error_IsNoAnswer(t *testing.T) {
+	wh, err := knativewebhook.New(knativewebhook.WithOptions(t.Context(), knativewebhook.Options{}), []any{&server{answers: map[string]func(context.Context, *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error){
 		"/reviews/answers": func(_ context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
 			return &admissionv1.AdmissionResponse{Allowed: true, Warnings: []string{"of " + request.Name}}, nil
 		},
 		"/reviews/fails": func(context.Context, *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
 			return nil, errors.New("the hook has failed")
 		},
-	}})
+	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
