@@ -157,43 +157,34 @@ func (a *arguments) spec(typeOf string, stdin io.Reader) (any, error) {
 		}
 		text = string(content)
 	}
-	names, values, err := a.split()
-	switch {
-	case err != nil:
-		return nil, err
-	case typeOf == "JQPatch":
-		// A string in JSON is one in jq, too.
-		for i, name := range slices.Backward(names) {
-			value, err := json.Marshal(values[i])
-			if err != nil {
-				return nil, fmt.Errorf("--arg: %w", err)
-			}
-			text = string(value) + " as " + name + " | " + text
-		}
-		return text, nil
-	case len(names) > 0:
-		results, err := child.Run(context.Background(), text, nil, names, values)
-		if err == nil && len(results) != 1 {
-			err = fmt.Errorf("the jq program returned %d values: it must return one, so call the function once for each object or patch", len(results))
-		}
-		if err != nil {
-			return nil, err
-		}
-		return results[0], nil
+	program, err := a.bind(text)
+	if err != nil || len(a.variables) == 0 || typeOf == "JQPatch" {
+		return program, err // the parser of operation files reads JSON and YAML in it
 	}
-	return text, nil // the parser of operation files reads JSON and YAML in it
+	results, err := child.Run(context.Background(), program, nil, nil, nil)
+	if err == nil && len(results) != 1 {
+		err = fmt.Errorf("the jq program returned %d values: it must return one, so call the function once for each object or patch", len(results))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return results[0], nil
 }
 
-// split returns the variables as jq names them, and their values.
-func (a *arguments) split() (names []string, values []any, err error) {
-	for _, variable := range a.variables {
+// bind returns a jq program in which the variables have their values.
+func (a *arguments) bind(program string) (string, error) {
+	for _, variable := range slices.Backward(a.variables) {
 		name, value, ok := strings.Cut(variable, "=")
 		if !ok {
-			return nil, nil, errors.New("--arg must be NAME=VALUE")
+			return "", errors.New("--arg must be NAME=VALUE")
 		}
-		names, values = append(names, "$"+name), append(values, value)
+		literal, err := json.Marshal(value) // a string in JSON is one in jq, too
+		if err != nil {
+			return "", fmt.Errorf("--arg %s: %w", name, err)
+		}
+		program = string(literal) + " as $" + name + " | " + program
 	}
-	return names, values, nil
+	return program, nil
 }
 
 // printContext prints the results of a jq program for the binding contexts.
@@ -202,7 +193,7 @@ func printContext(args []string) error {
 	if err != nil || len(a.rest) != 1 {
 		return errors.Join(err, errors.New("crud::context: use [--json] [--arg NAME=VALUE ...] FILTER"))
 	}
-	names, values, err := a.split()
+	program, err := a.bind(a.rest[0])
 	if err != nil {
 		return err
 	}
@@ -210,7 +201,7 @@ func printContext(args []string) error {
 	if err != nil {
 		return fmt.Errorf("environment variable %s: %w", contextVariable, err)
 	}
-	results, err := child.Run(context.Background(), a.rest[0], json.RawMessage(content), names, values)
+	results, err := child.Run(context.Background(), program, json.RawMessage(content), nil, nil)
 	for _, line := range results {
 		var text string
 		if a.fields["json"] != true && line[0] == '"' && json.Unmarshal(line, &text) == nil {
