@@ -65,7 +65,6 @@ SPDX-License-Identifier: Apache-2.0
 //	BINDING_CONTEXT_PATH       the binding contexts
 //	KUBERNETES_OPERATION_PATH  the file for the operations, see package operations; KUBERNETES_PATCH_PATH is the same
 //	METRICS_PATH               the file for metrics, with the JSON of shell-operator; ignored in reviews
-//	PREVIOUS_RESULTS_PATH      how the operations of the last run ended, empty in the first
 //	ADMISSION_RESPONSE_PATH    the file for the response to a review, see Response; VALIDATING_RESPONSE_PATH is the same
 //	HOOK_TASK_ID               the same in each repetition of a run, the UID of a review
 //	CRUD_SH                    functions for bash, see crud.sh

@@ -35,7 +35,7 @@ const (
 // files are the files in the folder of a run by variables. Those of shell-operator have other names, too.
 var files = map[string]string{
 	contextVariable: "binding_context.json", operationsVariable: "operations", metricsVariable: "metrics", responseVariable: "response.json",
-	"KUBERNETES_PATCH_PATH": "operations", "VALIDATING_RESPONSE_PATH": "response.json", "PREVIOUS_RESULTS_PATH": "previous_results.json", "CRUD_SH": "crud.sh",
+	"KUBERNETES_PATCH_PATH": "operations", "VALIDATING_RESPONSE_PATH": "response.json", "CRUD_SH": "crud.sh",
 }
 
 //go:embed crud.sh
@@ -143,14 +143,7 @@ func prepare(root *os.Root, run *Run) error {
 		}
 	}
 	contexts[len(contexts)-1] = ']' // a run has a context
-	previous := []byte{}
-	if run.Previous != nil {
-		var err error
-		if previous, err = json.Marshal(run.Previous); err != nil {
-			return fmt.Errorf("encoding the results of the previous run: %w", err)
-		}
-	}
-	contents := map[string][]byte{files[contextVariable]: contexts, files["PREVIOUS_RESULTS_PATH"]: previous, files["CRUD_SH"]: functions}
+	contents := map[string][]byte{files[contextVariable]: contexts, files["CRUD_SH"]: functions}
 	for _, name := range files {
 		if err := root.WriteFile(name, contents[name], 0o600); err != nil {
 			return fmt.Errorf("writing a file of the run: %w", err)

@@ -32,7 +32,6 @@ func (t *term) execute(ctx context.Context, due *task, file operations.File) ans
 	answer := answer{verdict: succeeded, planned: len(file.Operations), cause: &crud.Error{}}
 	var results []crud.Result
 	results, answer.err = t.runPlan(ctx, run, h, file)
-	t.report(run, h, file.Report(results, answer.err))
 	for i, result := range results {
 		if !result.Outcome.Succeeded() {
 			continue
@@ -133,20 +132,6 @@ func (s Settings) check(planned []crud.Operation) error {
 		}
 	}
 	return nil
-}
-
-// report keeps how the operations ended for the next run of the hook, which does not know the values that this one wrote.
-func (t *term) report(run *Run, h *Hook, report operations.Report) {
-	if report.State != operations.Done {
-		mask := run.values.Masker()
-		report.Error = mask(report.Error)
-		for i := range report.Operations {
-			report.Operations[i].Error = mask(report.Operations[i].Error)
-		}
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	h.previous = &report
 }
 
 // severity orders the verdicts of operations: that a process ends counts more than a failure, that more than a conflict, and that more than a

@@ -36,8 +36,6 @@ type Hook struct {
 	limit *rate.Limiter
 	// own are versions of objects that operations of the hook have written, and its deletions.
 	own *lru.Cache
-	// previous is the result of its last operations. The lock of the term guards it.
-	previous *operations.Report
 }
 
 // Func returns a hook in Go. The operations that f adds to the run are executed once f has returned without an error.
@@ -69,8 +67,6 @@ type Run struct {
 	Task string
 	// Contexts are the events for which the hook runs, in order. The objects are shared with a cache, so they must not be changed.
 	Contexts []Context
-	// Previous is the result of the operations of the last run of the hook, or nil.
-	Previous *operations.Report
 	// Plan has the operations that are executed after the run.
 	Plan crud.Plan
 	// Response answers the review, if the run is one of a Validating or Mutating binding. Such a run has no queue and no operations.

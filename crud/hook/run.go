@@ -50,12 +50,9 @@ func (t *term) run(ctx context.Context, q *queue, due *task) {
 	if due.id == "" {
 		due.id = t.taskOf(due.hook, due.why)
 	}
-	t.mu.Lock()
-	previous := due.hook.previous
-	t.mu.Unlock()
 	due.run = &Run{
-		Hook: due.hook.name, Queue: q.name, Task: due.id, Contexts: due.why.contexts, Previous: previous,
-		Logger: loggerOf(t.runner.ctx, due.hook, due.triggers[0].common.Name, q.name).With("task", due.id), values: due.why.values,
+		Hook: due.hook.name, Queue: q.name, Task: due.id, Contexts: due.why.contexts, values: due.why.values,
+		Logger: loggerOf(t.runner.ctx, due.hook, due.triggers[0].common.Name, q.name).With("task", due.id),
 	}
 	began := time.Now()
 	answer := t.attempt(ctx, due)

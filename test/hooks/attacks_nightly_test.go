@@ -21,7 +21,7 @@ var attacks = map[string]attack{
 	"spins":      {settings: "timeout: 2s", body: `while :; do :; done`},
 	"binary":     {body: `head -c 2000000 /dev/urandom; exit 1`},
 	"disk":       {body: `head -c 100000000 /dev/zero >"$TMPDIR/large"; exit 1`},
-	"overwrites": {body: `head -c 20000000 /dev/zero >"$BINDING_CONTEXT_PATH"; cp "$BINDING_CONTEXT_PATH" "$PREVIOUS_RESULTS_PATH"; exit 1`},
+	"overwrites": {body: `head -c 20000000 /dev/zero >"$BINDING_CONTEXT_PATH"; cp "$BINDING_CONTEXT_PATH" "$METRICS_PATH"; exit 1`},
 	"locked":     {body: `chmod 000 "$TMPDIR"; exit 1`},
 	"device":     {body: `rm "$KUBERNETES_OPERATION_PATH"; ln -s /dev/zero "$KUBERNETES_OPERATION_PATH"`},
 	// Operations.
@@ -34,7 +34,7 @@ done >"$KUBERNETES_OPERATION_PATH"; crud::merge_patch -n "$ns" ConfigMap none '{
 	"holds":   {body: `crud::ensure_deleted -n "$ns" ConfigMap target; crud::create_or_update --arg ns="$ns" '{apiVersion: "v1", kind: "ConfigMap", metadata: {namespace: $ns, name: "target"}}'`},
 	"numbers": {body: `for i in {1..60000}; do echo "{\"name\": \"m$i\", \"set\": 1}"; done | head -c 1000000 >"$METRICS_PATH"`},
 	"series":  {body: `for i in {1..600}; do echo "{\"name\": \"series\", \"set\": 1, \"labels\": {\"a\": \"$i$RANDOM\"}}"; done >"$METRICS_PATH"`},
-	"replies": {body: `cat "$PREVIOUS_RESULTS_PATH" >"$KUBERNETES_OPERATION_PATH"; head -c 1000000 /dev/urandom >>"$KUBERNETES_OPERATION_PATH"`},
+	"replies": {body: `cat "$BINDING_CONTEXT_PATH" >"$KUBERNETES_OPERATION_PATH"; head -c 1000000 /dev/urandom >>"$KUBERNETES_OPERATION_PATH"`},
 	"jqloops": {body: `crud::jq_patch -n "$ns" ConfigMap target 'last(repeat(.))'; crud::jq_patch -n "$ns" ConfigMap target '[range(1e9)]'`},
 	"wide":    {body: `crud::context '[range(1e7)]' >/dev/null; exit 1`},
 }

@@ -76,7 +76,7 @@ schedule:
   queue: often
   includeSnapshotsFrom: [filtered]
 `, `
-[[ "$KUBERNETES_OPERATION_PATH" == "$KUBERNETES_PATCH_PATH" && -f "$METRICS_PATH" && -f "$PREVIOUS_RESULTS_PATH" && -d "$TMPDIR" ]]
+[[ "$KUBERNETES_OPERATION_PATH" == "$KUBERNETES_PATCH_PATH" && -f "$METRICS_PATH" && -d "$TMPDIR" ]]
 `)
 	s.start(s.quick(), s.load(s.quick())...)
 	await := func(what string, want any) {

@@ -47,7 +47,6 @@ kubernetes:
   allowFailure: true`+selected, `
 value='`+values[name]+`'
 echo "before $value" >&2
-cat "$PREVIOUS_RESULTS_PATH"
 set -x
 `+body+`
 set +x
@@ -69,7 +68,7 @@ echo "after $value"`)
 	ended(2)
 	harness.Eventually(t, "the output is logged", func(context.Context) error {
 		log := s.logged()
-		for _, want := range []string{"before ***", "after ***", "--arg 'p=***'", "The output of a hook is not shown", `Invalid value: \"***\"`} {
+		for _, want := range []string{"before ***", "after ***", "--arg 'p=***'", "The output of a hook is not shown", `Invalid value: "***"`} {
 			if !strings.Contains(log, want) {
 				return errors.New("the log lacks " + want)
 			}
