@@ -60,26 +60,11 @@ SPDX-License-Identifier: Apache-2.0
 //
 // # Executables
 //
-// An executable runs in the folder that contains it, with these variables in addition to those of the process:
-//
-//	BINDING_CONTEXT_PATH       the binding contexts
-//	KUBERNETES_OPERATION_PATH  the file for the operations, see package operations; KUBERNETES_PATCH_PATH is the same
-//	METRICS_PATH               the file for metrics, with the JSON of shell-operator; ignored in reviews
-//	ADMISSION_RESPONSE_PATH    the file for the response to a review, see Response; VALIDATING_RESPONSE_PATH is the same
-//	HOOK_TASK_ID               the same in each repetition of a run, the UID of a review
-//	CRUD_SH                    functions for bash, see crud.sh
-//	CRUD_PROGRAM               the program that these call
-//	TMPDIR                     the folder of the files, which is removed after the run
-//
-// The metrics of a run are exported once its operations have succeeded. Their names, series and sizes are bounded for each hook.
+// An executable runs in the folder that contains it. It receives the binding contexts, and answers, in files whose paths are in variables, see "Variables and
+// functions" in docs/reference/hooks.md. That page also has the limits, and what is masked in the log.
 //
 // Processes that are left at the end of a run are killed, and those that a killed process of hooks left when the next one starts. At the timeout
 // and at the end of the process, the group of the executable receives SIGTERM, then SIGKILL. A review that is too late receives SIGKILL at once.
-//
-// The output of a hook is logged by lines after the run, up to a number, a length and a size. The values of Secrets, and of the kinds in
-// Options.ConfidentialKinds, are masked in it and in errors, if the hook received the object in this run, by an event or a snapshot, or its
-// operations write it, see confidential.Values. Values that the hook transforms or reads by itself are not known, and neither they nor what a
-// hook in Go logs by itself are masked. Binding contexts and operations are never logged.
 //
 // A hook has the permissions of the process, in the cluster and on the machine. settings.namespaces bounds its operations, and not what it does
 // by itself.
