@@ -9,7 +9,6 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
-	"context"
 	"log"
 	"os"
 	"path/filepath"
@@ -40,25 +39,20 @@ func main() {
 	shell.Main()
 	hook.Main()
 
-	ctx, constructors, err := load(injection.WithNamespaceScope(signals.NewContext(), os.Getenv("WATCH_NAMESPACE")))
+	var s settings
+	if err := envconfig.Process("", &s); err != nil {
+		log.Fatal(err)
+	}
+	ctx := injection.WithNamespaceScope(signals.NewContext(), os.Getenv("WATCH_NAMESPACE"))
+	options := hook.Options{Command: shell.Command, ConfidentialKinds: s.ConfidentialKinds, MetricPrefix: s.MetricPrefix}
+	hooks, err := hook.Load(ctx, filepath.Join(s.Data, "hooks"), options)
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, constructors, err := hook.Constructors(ctx, options, s.WebhookSettings, append(hooks, labelsOfServices())...)
 	if err != nil {
 		log.Fatal(err)
 	}
 	sharedmain.MainWithContext(ctx, "hooks", hardening.Constructors(constructors...)...)
 	hardening.Exit()
-}
-
-// load loads the hooks.
-func load(ctx context.Context) (context.Context, []injection.ControllerConstructor, error) {
-	var s settings
-	if err := envconfig.Process("", &s); err != nil {
-		return nil, nil, err //nolint:wrapcheck // it names the variable
-	}
-	options := hook.Options{Command: shell.Command, ConfidentialKinds: s.ConfidentialKinds, MetricPrefix: s.MetricPrefix}
-	hooks, err := hook.Load(ctx, filepath.Join(s.Data, "hooks"), options)
-	if err != nil {
-		return nil, nil, err
-	}
-	hooks = append(hooks, labelsOfServices())
-	return hook.Constructors(ctx, options, s.WebhookSettings, hooks...)
 }
