@@ -22,7 +22,6 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
-	"knative.dev/pkg/controller"
 
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/operations"
@@ -136,11 +135,8 @@ const (
 	ReasonWriteFight = "HookWriteFight"
 )
 
-// newRecorder returns the recorder of the context, or one that writes Events until the context ends.
+// newRecorder returns a recorder that writes Events until the context ends.
 func newRecorder(ctx context.Context, component string) record.EventRecorder {
-	if recorder := controller.GetEventRecorder(ctx); recorder != nil {
-		return recorder
-	}
 	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kubeclient.Get(ctx).CoreV1().Events(metav1.NamespaceAll)})
 	return broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: component})
