@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/mallard-dev/mallard/crud/internal/self"
 	"github.com/mallard-dev/mallard/crud/operations"
@@ -46,6 +47,11 @@ type executable struct {
 	options Options
 }
 
+// terminateWithin is the time between SIGTERM and SIGKILL, and between the exit of a program and the end of its output, which others may hold open.
+const terminateWithin = 2 * time.Second
+
+// command returns the command of the executable, which is the leader of a process group. When ctx ends, the group receives SIGTERM, and SIGKILL after
+// terminateWithin. If an ancestor of ctx ended, another process may lead, and the group receives SIGKILL at once.
 func (x *executable) command(ctx context.Context, args ...string) (*exec.Cmd, error) {
 	command := []string{x.path}
 	if x.options.Command != nil {
@@ -54,8 +60,16 @@ func (x *executable) command(ctx context.Context, args ...string) (*exec.Cmd, er
 			return nil, fmt.Errorf("finding the program that runs it: %w", err)
 		}
 	}
-	cmd := groupCommand(ctx, command[0], append(command[1:], args...)...)
-	cmd.Dir = filepath.Dir(x.path)
+	cmd := exec.CommandContext(ctx, command[0], append(command[1:], args...)...)
+	cmd.Dir, cmd.WaitDelay, cmd.SysProcAttr = filepath.Dir(x.path), terminateWithin, &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error {
+		signal := syscall.SIGKILL
+		if cause := context.Cause(ctx); errors.Is(cause, errTimeout) || errors.Is(cause, errEnding) {
+			signal = syscall.SIGTERM
+		}
+		_ = syscall.Kill(-cmd.Process.Pid, signal) // it fails if the group no longer exists
+		return nil
+	}
 	return cmd, nil
 }
 

@@ -18,30 +18,9 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"go.uber.org/zap"
 )
-
-// terminateWithin is the time between SIGTERM and SIGKILL, and between the exit of a program and the end of its output, which others may hold open.
-const terminateWithin = 2 * time.Second
-
-// groupCommand returns a command that is the leader of a process group. When ctx ends, the group receives SIGTERM, and SIGKILL after terminateWithin. If
-// an ancestor of ctx ended, another process may lead, and the group receives SIGKILL at once.
-func groupCommand(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.WaitDelay = terminateWithin
-	cmd.Cancel = func() error {
-		signal := syscall.SIGKILL
-		if cause := context.Cause(ctx); errors.Is(cause, errTimeout) || errors.Is(cause, errEnding) {
-			signal = syscall.SIGTERM
-		}
-		signalTo(-cmd.Process.Pid, signal)
-		return nil
-	}
-	return cmd
-}
 
 // runGroup returns when no process of the group of a command runs. The error is the cause of the end of ctx, or else the exit status.
 func runGroup(ctx context.Context, cmd *exec.Cmd) error {
@@ -59,12 +38,9 @@ func runGroup(ctx context.Context, cmd *exec.Cmd) error {
 	return exit //nolint:wrapcheck // the exit status, or the reason for which it did not start
 }
 
-// signalTo sends a signal to a process, or to a group by its negative number. It fails only if the group no longer exists.
-func signalTo(process int, signal syscall.Signal) { _ = syscall.Kill(process, signal) }
-
 // killRest kills what the leader left behind. As the first process of a container, this process is the parent of what has lost its own.
 func killRest(group int) {
-	signalTo(-group, syscall.SIGKILL)
+	_ = syscall.Kill(-group, syscall.SIGKILL) // it fails if the group no longer exists
 	for {
 		_, err := syscall.Wait4(-group, nil, 0, nil)
 		if err != nil && !errors.Is(err, syscall.EINTR) {
@@ -89,7 +65,7 @@ func killEscaped(variable string) {
 			}
 			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil && pid != os.Getpid() {
 				found = true
-				signalTo(pid, syscall.SIGKILL)
+				_ = syscall.Kill(pid, syscall.SIGKILL)
 				_, _ = syscall.Wait4(pid, nil, 0, nil) // it fails for a process that is no child
 			}
 		}
