@@ -8,7 +8,6 @@ package hook
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -83,15 +82,6 @@ func load(ctx context.Context, name, path string, options Options) (*Hook, error
 	return &Hook{name: name, bindings: bindings, call: x.call}, nil
 }
 
-// config is the output of an executable: its bindings, and one that is rejected.
-type config struct {
-	Bindings `json:",inline"`
-
-	ConfigVersion string `json:"configVersion"`
-
-	Conversion json.RawMessage `json:"kubernetesCustomResourceConversion"`
-}
-
 // parseConfig returns the bindings of a configuration in YAML or JSON. The error has every mistake.
 func parseConfig(content []byte) (Bindings, error) {
 	if len(strings.TrimSpace(string(content))) == 0 {
@@ -101,7 +91,11 @@ func parseConfig(content []byte) (Bindings, error) {
 	if err != nil {
 		return Bindings{}, fmt.Errorf("reading it as YAML: %w", err)
 	}
-	var c config
+	var c struct {
+		Bindings `json:",inline"`
+
+		ConfigVersion string `json:"configVersion"`
+	}
 	strict, err := kjson.UnmarshalStrict(encoded, &c)
 	if err != nil {
 		return Bindings{}, fmt.Errorf("decoding it: %w", err)
@@ -109,10 +103,6 @@ func parseConfig(content []byte) (Bindings, error) {
 	errs := strict
 	if c.ConfigVersion != "v1" {
 		errs = append(errs, fmt.Errorf("configVersion: it must be v1, not %q", c.ConfigVersion))
-	}
-	if c.Conversion != nil {
-		errs = append(errs, errors.New("kubernetesCustomResourceConversion: hooks do not convert objects, since what they do not know would be lost: "+
-			"remove it, and generate the conversion, see docs/tutorial/second-version.md"))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return Bindings{}, err

@@ -117,7 +117,7 @@ func TestParseConfig_Mistake_NamesTheField(t *testing.T) {
 		"{configVersion: v1, kubernetes: [{kind: Pod, includeSnapshotsFrom: [kubernets]}]}":    `kubernetes[0].includeSnapshotsFrom: Unsupported value: "kubernets": supported values: "kubernetes"`,
 		"{configVersion: v1, kubernetes: [{kind: P, labelSelector: {matchLabels: {'/': a}}}]}": "kubernetes[0].labelSelector.matchLabels: Invalid value",
 		"{configVersion: v1, schedule: [{crontab: 61 * * * *}]}":                               "schedule[0].crontab: ",
-		"{configVersion: v1, onStartup: 1, kubernetesCustomResourceConversion: [{}]}":          "kubernetesCustomResourceConversion: hooks do not convert objects",
+		"{configVersion: v1, onStartup: 1, kubernetesCustomResourceConversion: [{}]}":          `unknown field "kubernetesCustomResourceConversion"`,
 		"{configVersion: v1, kubernetesValidating: [{name: a.b}]}":                             "kubernetesValidating[0].name: Invalid value",
 		"{configVersion: v1, kubernetesMutating: [{name: a.b.c}]}":                             "kubernetesMutating[0].rules: Required value",
 	} {

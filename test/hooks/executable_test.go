@@ -180,7 +180,7 @@ func TestLoad_WrongBindings_NamesFileAndField(t *testing.T) {
 	for _, want := range []string{
 		`typo: its bindings: unknown field "kubernetes[0].kindd"`,
 		`admission: its bindings: kubernetesValidating[0].failurePolicy: Unsupported value: "Retry": supported values: "Fail", "Ignore"`,
-		"conversion: its bindings: kubernetesCustomResourceConversion: hooks do not convert objects",
+		`conversion: its bindings: unknown field "kubernetesCustomResourceConversion"`,
 		"cron: its bindings: schedule[0].crontab: ",
 	} {
 		if !strings.Contains(err.Error(), want) {
