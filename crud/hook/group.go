@@ -109,16 +109,10 @@ func removeAbandoned(folder string) (err error) {
 
 // removeAll removes a folder, also if the hook took permissions of folders in it away.
 func removeAll(folder string) error {
-	if os.RemoveAll(folder) == nil {
-		return nil
-	}
-	// What fails is reported by the second attempt to remove the folder.
-	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+	// What fails is reported by the removal.
+	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, _ error) error {
 		if entry != nil && entry.IsDir() {
 			_ = os.Chmod(path, 0o700) //nolint:gosec // it is a folder
-		}
-		if err != nil {
-			return fs.SkipDir
 		}
 		return nil
 	})
