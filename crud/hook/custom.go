@@ -156,12 +156,9 @@ func (c *customMetrics) reset() {
 func define(all map[string]instrument, hook string, line metricLine) error {
 	name := exportedName(line.Name)
 	switch i, ok := all[name]; {
-	case ok && i.Name != line.Name:
-		return fmt.Errorf("it is exported by the same name as %s: use one of them", i.Name)
-	case ok && i.Action != line.Action:
-		return fmt.Errorf("hook %s has written it with the action %s, and it cannot have another: use another name", i.definedBy, i.Action)
-	case ok && !slices.Equal(i.Buckets, line.Buckets):
-		return fmt.Errorf("hook %s has written it with the buckets %v, and it cannot have others: use the same", i.definedBy, i.Buckets)
+	case ok && (i.Name != line.Name || i.Action != line.Action || !slices.Equal(i.Buckets, line.Buckets)):
+		return fmt.Errorf("hook %s has written it as %s, with the action %s and the buckets %v: write the same, or use another name",
+			i.definedBy, i.Name, i.Action, i.Buckets)
 	case ok:
 		return nil
 	}

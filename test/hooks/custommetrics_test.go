@@ -210,11 +210,11 @@ func TestMetrics_BeyondTheLimits_AreRejected(t *testing.T) {
 		t.Fatalf("%d series are exported", len(before))
 	}
 	for what, lines := range map[string][]string{
-		"METRICS_PATH: the hook has 501 series, and the limit is 500":                                               numbered(501, `{"group":"X_g", "name":"X_many", "set":3, "labels":{"n":"%d"}}`),
-		"METRICS_PATH: the hook has 501 series, and the limit is 500:":                                              {`{"name":"X_other", "add":1}`},
-		"METRICS_PATH:50: metric X_m49: the hook has defined 50 metrics":                                            numbered(50, `{"group":"X_g", "name":"X_m%d", "set":1}`),
-		"METRICS_PATH:1: metric X_many: hook greedy has written it with the action set, and it cannot have another": {`{"name":"X_many", "add":1, "group":"X_g"}`},
-		"METRICS_PATH:1: metric X_many_total: it is exported by the same name as X_many":                            {`{"name":"X_many_total", "add":1, "group":"X_g"}`},
+		"METRICS_PATH: the hook has 501 series, and the limit is 500":                                    numbered(501, `{"group":"X_g", "name":"X_many", "set":3, "labels":{"n":"%d"}}`),
+		"METRICS_PATH: the hook has 501 series, and the limit is 500:":                                   {`{"name":"X_other", "add":1}`},
+		"METRICS_PATH:50: metric X_m49: the hook has defined 50 metrics":                                 numbered(50, `{"group":"X_g", "name":"X_m%d", "set":1}`),
+		"METRICS_PATH:1: metric X_many: hook greedy has written it as X_many, with the action set":       {`{"name":"X_many", "add":1, "group":"X_g"}`},
+		"METRICS_PATH:1: metric X_many_total: hook greedy has written it as X_many, with the action set": {`{"name":"X_many_total", "add":1, "group":"X_g"}`},
 	} {
 		s.write("greedy", "error", lines...)
 		if logged := fmt.Sprint(s.logs.FilterMessage("A hook failed, which its binding allows").All()); !strings.Contains(logged, strings.ReplaceAll(what, "X_", s.prefix())) {
