@@ -243,7 +243,7 @@ func ClassOf(err error) Class {
 // transient are the classes of errors after which the same operation may succeed, without a change of it or of the cluster's configuration.
 var transient = []Class{DiscoveryUnavailable, Terminating, Conflict, Throttled, ServerError, Uncertain, Canceled}
 
-// Retriable reports whether the same operations may succeed if they are executed again. For an error of RunPlan or Preflight, it is false if one
+// Retriable reports whether the same operations may succeed if they are executed again. For an error of RunPlan, it is false if one
 // operation fails again. An operation that requires the resourceVersion of a state fails again after a Conflict, and one that has another effect if
 // it is executed twice must not be repeated while it is Uncertain, unless it has an Operation.ID.
 func Retriable(err error) bool {

@@ -48,7 +48,7 @@ type Plan struct {
 }
 
 // RunPlan executes a plan. Unless the preflight is skipped, nothing is executed if an operation cannot succeed as the cluster is: its kind
-// is not served, the client lacks a permission, or the API server rejects its dry run. An operation that depends on an earlier one of the plan,
+// is not served, or the API server rejects its dry run, also for a permission that is missing. An operation that depends on an earlier one of the plan,
 // such as an object in a Namespace that it creates, is checked when it runs; so is the first operation, unless the plan continues after a failure.
 // The API server may apply the effect of one operation to the next ones after a moment, so that one that depends on it is repeated for 3 s.
 //
@@ -75,8 +75,7 @@ func (c *Client) RunPlan(ctx context.Context, plan Plan) (results []Result, fail
 	}
 	foreseen := make([]foresight, len(operations))
 	if !plan.SkipPreflight && !hasBegun {
-		p := newPreflight(c)
-		p.foreseen, p.plan = foreseen, &plan
+		p := &preflight{Client: c.DryRun(), plan: &plan, foreseen: foreseen, touched: map[Ref]bool{}}
 		if err := p.run(ctx, operations); err != nil {
 			return results, err
 		}
@@ -144,7 +143,7 @@ func (c *Client) runAfter(ctx context.Context, before effects, op Operation, see
 	}
 }
 
-// Errors returns the errors that RunPlan or Preflight joined: none for nil.
+// Errors returns the errors that RunPlan joined: none for nil.
 func Errors(err error) []error {
 	switch joined := err.(type) { //nolint:errorlint // an error that was wrapped after it was joined is one
 	case nil:
@@ -155,7 +154,7 @@ func Errors(err error) []error {
 	return []error{err}
 }
 
-// NumberedError is the error of one operation of a plan. RunPlan and Preflight return several joined: see Errors.
+// NumberedError is the error of one operation of a plan. RunPlan returns several joined: see Errors.
 type NumberedError struct {
 	// Number is that of the operation in the plan, counted from 1.
 	Number int

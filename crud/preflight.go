@@ -14,43 +14,24 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel"
-	authorizationv1 "k8s.io/api/authorization/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Preflight reports which of the operations cannot succeed as the cluster is, and changes nothing. Mistakes, kinds and permissions are reported
-// for all operations, then the first dry run that fails. An error that an operation before may prevent is not reported.
-func (c *Client) Preflight(ctx context.Context, operations []Operation) error {
-	return newPreflight(c).run(ctx, operations)
-}
-
+// run reports which of the operations cannot succeed as the cluster is: all mistakes and unknown kinds, and the first dry run that fails. An error
+// that an operation before may prevent is not reported.
 func (p *preflight) run(ctx context.Context, operations []Operation) (failed error) {
 	ctx, span := otel.Tracer(scope).Start(ctx, "Preflight")
 	defer func() { endSpan(span, failed) }()
 	var errs []error
-	denied, dependent := make([]error, len(operations)), make([]bool, len(operations))
 	for i, op := range operations {
-		err := guarded("the preflight", func() (err error) {
-			dependent[i], denied[i], err = p.check(ctx, op)
-			return err
-		})
+		dependent, err := p.check(ctx, op)
+		if err == nil && !dependent && len(errs) == 0 {
+			err = p.try(ctx, i, op)
+		}
 		if err != nil {
 			errs = append(errs, rejected(i, err))
 		}
-	}
-	for i, op := range operations {
-		if len(errs) == 0 && !dependent[i] || denied[i] != nil {
-			err := p.try(ctx, i, op)
-			if err != nil && denied[i] != nil {
-				errs = append(errs, rejected(i, denied[i]))
-			} else if err != nil && len(errs) == 0 {
-				return rejected(i, err)
-			}
-		}
-		if p.plan != nil && p.plan.Checked != nil {
+		if p.plan.Checked != nil {
 			p.plan.Checked(i + 1)
 		}
 	}
@@ -76,56 +57,42 @@ type foresight struct {
 // preflight is the client for dry runs, and what the operations so far change.
 type preflight struct {
 	*Client
-	plan     *Plan // nil without one
+	plan     *Plan
 	foreseen []foresight
 	touched  map[Ref]bool // with groups instead of API versions
 	effects  effects
-	allowed  map[authorizationv1.ResourceAttributes]error
 	// isAbsent reports that the last object of a creation did not exist, so that the next one probably does not, either.
 	isAbsent bool
 }
 
-func newPreflight(c *Client) *preflight {
-	return &preflight{Client: c.DryRun(), touched: map[Ref]bool{}, allowed: map[authorizationv1.ResourceAttributes]error{}}
-}
-
-// check returns an error if an operation cannot be sent, and whether it depends on one of those before, so that it cannot be tried yet. If it can
-// be, a missing permission counts only if the dry run fails, too: an object that exists is not created.
-func (p *preflight) check(ctx context.Context, op Operation) (dependent bool, denied, _ error) {
+// check returns an error if an operation cannot be sent, and whether it depends on one of those before, so that it cannot be tried yet.
+func (p *preflight) check(ctx context.Context, op Operation) (dependent bool, _ error) {
 	call, before := &call{Client: p.Client, op: op}, p.effects
 	p.effects = append(p.effects, effect{takesLong: op.Type.Deletes() || op.Wait > 0})
-	err := call.prepare()
-	if err == nil {
-		err = call.retry(ctx, call.resolve)
-	}
+	err := guarded("the preflight", func() error {
+		if err := call.prepare(); err != nil {
+			return err
+		}
+		return call.retry(ctx, call.resolve)
+	})
 	p.effects[len(before)].Ref = call.op.Ref
 	switch {
 	case ClassOf(err) == KindUnknown && op.IgnoreUnknownKind, before.explaining(call.op, err) != nil:
-		return true, nil, nil
+		return true, nil
 	case err != nil:
-		return false, nil, call.failed(ctx, err)
+		return false, call.failed(ctx, err)
 	}
 	key := Ref{call.kind.Group, call.kind.Kind, call.op.Namespace, call.op.Name}
 	dependent = p.touched[key] || p.touched[Ref{Kind: "Namespace", Name: call.op.Namespace}]
 	p.touched[key] = true
-	for i, verb := range op.verbs() {
-		err := p.authorize(ctx, call, verb)
-		switch {
-		case before.explaining(call.op, err) != nil:
-		case err != nil && op.Type.Deletes(), err != nil && dependent && i == 0:
-			return false, nil, call.failed(ctx, err)
-		case err != nil && !dependent && denied == nil:
-			denied = call.failed(ctx, err)
-		}
-	}
-	return dependent, denied, nil
+	return dependent, nil
 }
 
 // try executes the dry run of an operation, unless its execution checks it.
 func (p *preflight) try(ctx context.Context, i int, op Operation) error {
 	reads := op.Type == TypeCreateIfNotExists || op.Type == TypeCreateOrUpdate && op.Strategy != Apply
 	call := &call{Client: p.Client, op: op}
-	if call.foreseen.isForFirst = i == 0 && p.plan != nil && !p.plan.Continue; call.foreseen.isForFirst && !reads {
+	if call.foreseen.isForFirst = i == 0 && !p.plan.Continue; call.foreseen.isForFirst && !reads {
 		if op.Type == TypeCreate {
 			p.effects[i].outcome = Created // or the plan ends
 		}
@@ -141,9 +108,7 @@ func (p *preflight) try(ctx context.Context, i int, op Operation) error {
 	if reads {
 		p.isAbsent = call.result.Outcome == Created
 	}
-	if p.plan != nil {
-		p.foreseen[i] = call.foresee(p.effects[:i])
-	}
+	p.foreseen[i] = call.foresee(p.effects[:i])
 	return nil
 }
 
@@ -173,43 +138,6 @@ func (c *call) foresee(before effects) foresight {
 		return seen
 	}
 	return foresight{}
-}
-
-// authorize checks each permission once with the API server: for all objects of a kind, and only if the client lacks that, for the one object.
-func (p *preflight) authorize(ctx context.Context, call *call, verb string) error {
-	attributes := authorizationv1.ResourceAttributes{
-		Namespace: call.op.Namespace, Verb: verb, Group: call.kind.Group, Version: call.kind.Version, Resource: call.kind.resource,
-	}
-	if call.op.StatusPatch && verb == "patch" {
-		attributes.Subresource = "status"
-	}
-	err := p.ask(ctx, attributes)
-	if err != nil && call.op.Name != "" {
-		attributes.Name = call.op.Name
-		err = p.ask(ctx, attributes)
-	}
-	return err
-}
-
-// ask checks a permission once. If the check itself fails, the operation continues: only a denial stops it.
-func (p *preflight) ask(ctx context.Context, attributes authorizationv1.ResourceAttributes) error {
-	if err, ok := p.allowed[attributes]; ok {
-		return err
-	}
-	p.allowed[attributes] = nil
-	review, _ := runtime.DefaultUnstructuredConverter.ToUnstructured(&authorizationv1.SelfSubjectAccessReview{
-		TypeMeta: metav1.TypeMeta{APIVersion: authorizationv1.SchemeGroupVersion.String(), Kind: "SelfSubjectAccessReview"},
-		Spec:     authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &attributes},
-	}) // which cannot fail
-	answer, err := p.dynamic.Resource(authorizationv1.SchemeGroupVersion.WithResource("selfsubjectaccessreviews")).
-		Create(ctx, &unstructured.Unstructured{Object: review}, metav1.CreateOptions{})
-	if err != nil {
-		return nil //nolint:nilerr // see above
-	}
-	if allowed, found, err := unstructured.NestedBool(answer.Object, "status", "allowed"); err == nil && found && !allowed {
-		p.allowed[attributes] = Forbidden.errorf("the client is not allowed to %s %s in group %q", attributes.Verb, attributes.Resource, attributes.Group)
-	}
-	return p.allowed[attributes]
 }
 
 // effect describes the change that an operation of a plan makes. Its outcome is empty if the operation has not been tried.

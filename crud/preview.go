@@ -36,10 +36,10 @@ type Change struct {
 
 // Preview returns the change that each of the operations would make, and changes nothing.
 func (c *Client) Preview(ctx context.Context, operations []Operation) []Change {
-	p := newPreflight(c)
+	p := &preflight{Client: c.DryRun(), touched: map[Ref]bool{}}
 	changes := make([]Change, len(operations))
 	for i, op := range operations {
-		dependent, _, err := p.check(ctx, op)
+		dependent, err := p.check(ctx, op)
 		tried := &call{Client: p.Client, op: op, result: Result{Outcome: Failed}}
 		if err == nil && !dependent {
 			dependent, err = p.execute(ctx, i, tried)

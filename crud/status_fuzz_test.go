@@ -188,7 +188,10 @@ func TestRun_APartPanics_IsAnErrorOfTheOperation(t *testing.T) {
 	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
 	for name, run := range map[string]func() error{
 		"the operation": func() error { _, err := client.Run(t.Context(), Create(object)); return err },
-		"the preflight": func() error { return client.Preflight(t.Context(), []Operation{Create(object)}) },
+		"the preflight": func() error {
+			_, err := client.RunPlan(t.Context(), Plan{Operations: []Operation{Create(object)}})
+			return err
+		},
 		"the plan": func() error {
 			_, err := client.RunPlan(t.Context(), Plan{Task: "t", Operations: []Operation{Create(object)}})
 			return err

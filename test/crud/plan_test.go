@@ -73,7 +73,8 @@ func TestT35_Plan_OneOperationCannotSucceed_NothingIsExecuted(t *testing.T) {
 			s.client, "{operationType: EnsureDeleted, kind: Nonsense, namespace: $NS, name: a}", []string{"operation 4", "KindUnknown"},
 		},
 		"missing permission": {
-			limitedClient, "{operationType: EnsureDeleted, kind: Secret, namespace: $NS, name: a}", []string{"operation 4", "Forbidden", "delete secrets"},
+			limitedClient, "{operationType: Create, spec: {apiVersion: v1, kind: Secret, metadata: {namespace: $NS, name: a}}}",
+			[]string{"operation 4", "Forbidden", `cannot create resource "secrets"`},
 		},
 		"rejected by dry run": {
 			s.client, "{operationType: Create, spec: {apiVersion: v1, kind: Service, metadata: {namespace: $NS, name: A_B}, spec: {ports: [{port: 80}]}}}",

@@ -6,45 +6,51 @@ SPDX-License-Identifier: Apache-2.0
 package crud
 
 import (
-	"fmt"
+	"errors"
 	"testing"
 
 	"github.com/mallard-dev/mallard/crud"
-	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-func TestPreflight_ManyObjects_AsksOnceForEachPermission(t *testing.T) {
+// The preflight needs the permissions of the requests that the plan sends, and no others.
+func TestPreflight_MissingPermission_CountsOnlyIfItIsUsed(t *testing.T) {
 	s := newScene(t)
-	var operations []crud.Operation
-	for i := range 20 {
-		operations = append(operations, crud.CreateOrUpdate(s.configMap(fmt.Sprint("a", i), nil)))
-	}
-	reviews := s.proxy.Count(harness.Matching("create", "selfsubjectaccessreviews"))
-	if err := s.client.Preflight(t.Context(), operations); err != nil {
-		t.Error(err)
-	}
-	if n := reviews(); n != 3 { // get, create and patch
-		t.Errorf("asked %d times, want 3", n)
-	}
-}
-
-func TestPreflight_PermissionForOneObject_Suffices(t *testing.T) {
-	s := newScene(t)
-	limited := s.env.As(t, s.account(`[{apiGroups: [""], resources: [configmaps], resourceNames: [a], verbs: [get, patch]}]`))
+	limited := s.env.As(t, s.account(`[{apiGroups: [""], resources: [configmaps], verbs: [get, patch]}]`))
 	client, err := crud.New(limited.Config, crud.Options{FieldManager: "crud-test"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"a", "b"} {
+	for _, name := range []string{"a", "b", "c"} {
 		s.run(crud.Create(s.configMap(name, nil)), crud.Created)
 	}
-	patch := func(name string) []crud.Operation {
-		return []crud.Operation{crud.JQPatch(s.ref("ConfigMap", name), `.data.k = "1"`)}
+	run := func(deleted string) ([]crud.Result, error) {
+		return client.RunPlan(t.Context(), crud.Plan{Operations: []crud.Operation{
+			crud.JQPatch(s.ref("ConfigMap", "a"), `.data.k = "1"`),
+			crud.CreateOrUpdate(s.configMap("b", map[string]string{"k": "1"})),
+			crud.EnsureDeleted(s.ref("ConfigMap", deleted)),
+		}})
 	}
-	if err := client.Preflight(t.Context(), patch("a")); err != nil {
-		t.Error(err)
+	if results, err := run("c"); crud.ClassOf(err) != crud.Forbidden || !endedWith(results, crud.NotRun, crud.NotRun, crud.NotRun) {
+		t.Errorf("the outcomes are %s, the error is %v", outcomes(results), err)
 	}
-	if err := client.Preflight(t.Context(), patch("b")); crud.ClassOf(err) != crud.Forbidden {
-		t.Errorf("another object: %v", err)
+	if results, err := run("absent"); err != nil || !endedWith(results, crud.Updated, crud.Updated, crud.AlreadyAbsent) {
+		t.Errorf("the outcomes are %s, the error is %v", outcomes(results), err)
+	}
+}
+
+func TestPreflight_SeveralMistakes_AreReportedTogether(t *testing.T) {
+	s := newScene(t)
+	absent := crud.MergePatch(s.ref("ConfigMap", "absent"), `{"data":{"k":"1"}}`)
+	results, err := s.client.RunPlan(t.Context(), crud.Plan{Operations: []crud.Operation{
+		crud.Create(s.configMap("a", nil)), absent, absent, crud.EnsureDeleted(s.ref("Nonsense", "a")), crud.EnsureDeleted(s.ref("Nonsense", "b")),
+	}})
+	var numbers []int
+	for _, one := range crud.Errors(err) {
+		if numbered, ok := errors.AsType[*crud.NumberedError](one); ok {
+			numbers = append(numbers, numbered.Number)
+		}
+	}
+	if len(numbers) != 3 || numbers[0] != 2 || numbers[1] != 4 || numbers[2] != 5 || results[0].Outcome != crud.NotRun {
+		t.Errorf("the outcomes are %s, the error is %v", outcomes(results), err)
 	}
 }

@@ -186,7 +186,8 @@ func TestSecret_RejectedInAnyWay_NoErrorHasAValue(t *testing.T) {
 		diff, err := change.Diff()
 		r.clean("preview of "+rejections[i].name, everything(change.Err)+everything(err)+diff+fmt.Sprint(change.Result.Warnings))
 	}
-	r.clean("preflight", everything(s.client.Preflight(t.Context(), plan.Operations)))
+	_, failed := s.client.RunPlan(t.Context(), plan)
+	r.clean("preflight", everything(failed))
 	plan.SkipPreflight, plan.Continue = true, true
 	results, err := s.client.RunPlan(t.Context(), plan)
 	content, encoding := json.Marshal(operations.File{Plan: plan}.Report(results, err))
