@@ -155,7 +155,6 @@ type call struct {
 	result      Result
 	read        *unstructured.Unstructured // the state that was read first
 	hash        string                     // of the desired state of CreateOrUpdate
-	noop        noop                       // with the outcome Unchanged
 	hasYielded  bool
 	foreseen    foresight // by the preflight of the plan
 	sent        []byte    // the merge patch that was made from the state of the object
@@ -188,7 +187,7 @@ func (c *call) resolveAndExecute(ctx context.Context) error {
 		return err
 	case c.foreseen.Outcome == Unchanged:
 		c.result = c.foreseen.Result
-		return c.unchanged(byDiff)
+		return c.unchanged()
 	}
 	return executions[c.op.Type].run(c, ctx)
 }

@@ -175,7 +175,7 @@ func (c *call) writeChange(ctx context.Context, live *unstructured.Unstructured)
 		return nil, FilterFailed.of(c.masked(err, live.Object, after))
 	}
 	if patch = mergePatch(before, after, true); patch == nil {
-		return nil, c.unchanged(byDiff)
+		return nil, c.unchanged()
 	}
 	if c.op.ID != "" && !c.hasFixedPoint(ctx, after) {
 		patch = mergePatch(before, c.marked(live, after), true)

@@ -63,7 +63,7 @@ func (c *call) checkFields(patch map[string]any) error {
 // that a patch of the status requires: the API server ignores it there, and rejects the patch for another state.
 func (c *call) send(ctx context.Context, kind types.PatchType, length int, build func(metav1.Preconditions) any) error {
 	if length == 0 {
-		return c.unchanged(byDiff)
+		return c.unchanged()
 	}
 	hasFitted := false
 	return c.skipMissing(ctx, c.retry(ctx, func() error {

@@ -130,7 +130,7 @@ func (c *call) foresee(before effects) foresight {
 	case c.hasPreconditions():
 	case seen.Outcome == Created && (isUpsert || c.op.Type == TypeCreateIfNotExists):
 		return seen
-	case isUpsert && c.op.Strategy == Apply && c.noop != byMemo: // it may take over fields
+	case isUpsert && c.op.Strategy == Apply: // it may take over fields
 	case isUpsert && c.sent != nil && seen.Outcome == Updated:
 		seen.patch = c.sent
 		return seen

@@ -106,6 +106,11 @@ func (c *call) dryRun() []string {
 	return nil
 }
 
+func (c *call) unchanged() error {
+	c.result.Outcome = Unchanged
+	return nil
+}
+
 // updated sets the outcome of a write from the state before it, which is nil if it was not read. The API server returns the same
 // resourceVersion if the write changed nothing, and after each dry run.
 func (c *call) updated(before, after *unstructured.Unstructured) {
@@ -118,7 +123,7 @@ func (c *call) updated(before, after *unstructured.Unstructured) {
 	}
 	switch {
 	case unchanged:
-		_ = c.unchanged(byServer)
+		c.result.Outcome = Unchanged
 	case c.op.StatusPatch:
 		c.result.Outcome = StatusUpdated
 	default:

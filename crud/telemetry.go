@@ -33,31 +33,13 @@ var (
 	duration, _ = meter.Float64Histogram("object.operation.duration", metric.WithUnit("s"),
 		metric.WithDescription("Duration of operations on objects, with their retries and waits."),
 		metric.WithExplicitBucketBoundaries(0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60))
-	attempts, _ = meter.Int64Histogram("object.operation.attempts", metric.WithUnit("{attempt}"),
-		metric.WithDescription("Attempts that operations on objects needed."), metric.WithExplicitBucketBoundaries(1, 2, 3, 4, 6, 8, 16))
 	retries, _ = meter.Int64Counter("object.operation.retries", metric.WithUnit("{attempt}"),
-		metric.WithDescription("Attempts of operations on objects after the first, by the reason."))
-	noops, _ = meter.Int64Counter("object.operation.noop", metric.WithUnit("{operation}"),
-		metric.WithDescription("Operations that changed nothing, by what showed that."))
+		metric.WithDescription("Attempts of operations on objects after the first, by the class of the error."))
 	waiting, _ = meter.Int64UpDownCounter("object.deletions.waiting", metric.WithUnit("{operation}"),
 		metric.WithDescription("Operations that wait until an object is deleted."))
 	writeFights, _ = meter.Int64Counter("object.write.fights", metric.WithUnit("{write}"),
 		metric.WithDescription("Writes that were delayed because another writer undoes them."))
 )
-
-// noop is the check that showed that an operation has nothing to change.
-type noop string
-
-const (
-	byDiff   noop = "diff"   // the state that was read
-	byMemo   noop = "memo"   // what the client remembers of that state
-	byServer noop = "server" // the answer to a write
-)
-
-func (c *call) unchanged(how noop) error {
-	c.result.Outcome, c.noop = Unchanged, how
-	return nil
-}
 
 // ofKind are the attributes of the kind, which are empty until the API server has confirmed it.
 func (c *call) ofKind() []attribute.KeyValue {
@@ -88,25 +70,13 @@ func (c *call) begin(ctx context.Context) (_ context.Context, end func(error)) {
 		executed.Add(ctx, 1, metric.WithAttributes(append(c.ofKind(), operation, outcome,
 			attribute.String("subresource", subresource), attribute.String("error_class", string(ClassOf(err))))...))
 		duration.Record(ctx, time.Since(start).Seconds(), metric.WithAttributes(operation, outcome))
-		attempts.Record(ctx, int64(c.result.Attempts), metric.WithAttributes(operation))
-		if c.noop != "" && c.result.Outcome == Unchanged {
-			noops.Add(ctx, 1, metric.WithAttributes(operation, attribute.String("how", string(c.noop))))
-		}
 	}
 }
 
 func (c *call) retrying(ctx context.Context, class Class) {
-	reason := "conflict"
-	switch class {
-	case Throttled, ServerError, DiscoveryUnavailable:
-		reason = "server"
-	case Uncertain:
-		reason = "uncertain"
-	default: // the object or its name is another one than the attempt expected
-	}
-	trace.SpanFromContext(ctx).AddEvent("retry", trace.WithAttributes(attribute.String("crud.reason", reason)))
+	trace.SpanFromContext(ctx).AddEvent("retry", trace.WithAttributes(attribute.String("crud.error_class", string(class))))
 	if !c.options.DryRun {
-		retries.Add(ctx, 1, metric.WithAttributes(attribute.String("operation", string(c.op.Type)), attribute.String("reason", reason)))
+		retries.Add(ctx, 1, metric.WithAttributes(attribute.String("operation", string(c.op.Type)), attribute.String("error_class", string(class))))
 	}
 }
 

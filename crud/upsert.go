@@ -77,7 +77,7 @@ func (c *call) upsert(ctx context.Context, desired *unstructured.Unstructured) e
 		return c.replaceTerminating(ctx, live, desired)
 	}
 	if c.op.Type == TypeCreateIfNotExists {
-		return c.unchanged(byDiff)
+		return c.unchanged()
 	}
 	err = c.update(ctx, live, desired)
 	if ClassOf(err) == Immutable && c.op.OnImmutable == Recreate {
@@ -100,7 +100,7 @@ func (c *call) settle(live *unstructured.Unstructured) {
 
 func (c *call) update(ctx context.Context, live, desired *unstructured.Unstructured) error {
 	if _, ok := c.settled.Get(c.settledKey(live)); ok {
-		return c.unchanged(byMemo)
+		return c.unchanged()
 	}
 	if c.op.Strategy == Apply {
 		after, err := c.apply(ctx, live, desired)
@@ -108,7 +108,7 @@ func (c *call) update(ctx context.Context, live, desired *unstructured.Unstructu
 	}
 	patch := mergePatch(live.Object, withUnions(live, desired).Object, false)
 	if patch == nil {
-		return c.unchanged(byDiff)
+		return c.unchanged()
 	}
 	hasYielded, err := c.yield(ctx, live, patch)
 	switch {

@@ -199,7 +199,7 @@ func TestT25_JQPatch_AnswerIsLost_AppendsOnce(t *testing.T) {
 func TestT26_FilterPatch_Concurrent_LosesNoChange(t *testing.T) {
 	s := newScene(t)
 	s.run(crud.Create(s.configMap("a", map[string]string{"n": "0"})), crud.Created)
-	retried := []attribute.KeyValue{attribute.String("operation", "FilterPatch"), attribute.String("reason", "conflict")}
+	retried := []attribute.KeyValue{attribute.String("operation", "FilterPatch"), attribute.String("error_class", "Conflict")}
 	before, _ := counted(t, "object.operation.retries", retried...)
 	const writers = 20
 	var group sync.WaitGroup
