@@ -7,6 +7,7 @@ package operations
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -17,36 +18,35 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-var (
-	// jsonEscape matches escapes, with the beginning of half a character.
-	jsonEscape = regexp.MustCompile(`\\(?:u[dD][89a-fA-F]|.)`)
-	// foreign matches texts in which there may be escapes that YAML does not have. It is cheap.
-	foreign = regexp.MustCompile(`\\[uU/]`)
-)
-
-// asYAML replaces what JSON has and YAML does not have by other characters: only the positions matter.
-func asYAML(text []byte) []byte {
-	if foreign.Match(text) {
-		text = jsonEscape.ReplaceAllFunc(text, func(escape []byte) []byte {
-			switch {
-			case len(escape) > len(`\n`):
-				return append([]byte(`\uE`), escape[len(`\ud`):]...)
-			case escape[1] == '/':
-				return []byte(`\_`)
+// jsonNodes returns the nodes of JSON as the library returns those of YAML. Both texts are a valid document, except that text can have line breaks
+// in strings.
+func jsonNodes(text, valid []byte) *yaml.Node {
+	tokens, at, done := json.NewDecoder(bytes.NewReader(valid)), position{1, 1}, 0
+	tokens.UseNumber()
+	var next func() *yaml.Node
+	next = func() *yaml.Node {
+		begin := int(tokens.InputOffset())
+		begin = len(text) - len(bytes.TrimLeft(text[begin:], " \t\r\n,:"))
+		at, done = at.after(text[done:begin]), begin
+		node := &yaml.Node{Kind: yaml.ScalarNode, Line: at.line, Column: at.column}
+		token, _ := tokens.Token()
+		switch token := token.(type) {
+		case json.Delim:
+			if node.Kind = yaml.SequenceNode; token == '{' {
+				node.Kind = yaml.MappingNode
 			}
-			return escape
-		})
+			for tokens.More() {
+				node.Content = append(node.Content, next())
+			}
+			_, _ = tokens.Token() // the end
+		case string:
+			node.Style, node.Value = yaml.DoubleQuotedStyle, token
+		default:
+			node.Value = fmt.Sprint(token)
+		}
+		return node
 	}
-	return bytes.Map(readable, text)
-}
-
-// readable returns another character for one that YAML does not have, or reads as a line break.
-func readable(r rune) rune {
-	const lineSeparator, paragraphSeparator, mark, private = 0x2028, 0x2029, 0xfeff, 0xe000
-	if r >= lineBreak && r <= 0x9f || r == lineSeparator || r == paragraphSeparator || r == mark || r&0xfffe == 0xfffe {
-		return private | r&0xfff
-	}
-	return r
+	return next()
 }
 
 // mostMarks bounds the characters that may begin the values of a document. A library returns the nodes of a whole document, each of which needs 200
@@ -109,15 +109,16 @@ func (r *reader) check(node *yaml.Node) error {
 	err := r.take(r.at(node), weight, text)
 	keys := map[string]position{}
 	for i, child := range node.Content {
-		before, isSet := keys[child.Value]
 		switch isKey := node.Kind == yaml.MappingNode && i%2 == 0; {
 		case err != nil:
 			return err
 		case child.Kind != yaml.ScalarNode:
-		case isKey && isSet:
-			return &positioned{r.at(child), fmt.Sprintf("%s is set already at %d:%d", child.Value, before.line, before.column)}
 		case isKey:
-			keys[child.Value] = r.at(child)
+			name := nameOf(child)
+			if before, isSet := keys[name]; isSet {
+				return &positioned{r.at(child), fmt.Sprintf("%s is set already at %d:%d", child.Value, before.line, before.column)}
+			}
+			keys[name] = r.at(child)
 		default:
 			err = r.checkNumber(child)
 		}
@@ -126,6 +127,21 @@ func (r *reader) check(node *yaml.Node) error {
 		}
 	}
 	return err
+}
+
+// booleans are those of YAML 1.1 that the library reads as texts.
+var booleans = map[string]bool{"y": true, "yes": true, "on": true, "n": false, "no": false, "off": false}
+
+// nameOf returns a key as the conversion to JSON writes it: yes is the same as true.
+func nameOf(key *yaml.Node) string {
+	if boolean, ok := booleans[strings.ToLower(key.Value)]; ok && key.Style == 0 {
+		return strconv.FormatBool(boolean)
+	}
+	var converted any
+	if key.Style != 0 || key.Decode(&converted) != nil { // the conversion rejects what cannot be decoded
+		return key.Value
+	}
+	return fmt.Sprint(converted)
 }
 
 func (r *reader) checkNumber(node *yaml.Node) error {

@@ -13,14 +13,15 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	kubernetesyaml "sigs.k8s.io/yaml"
 )
 
-// reader reads documents. The values of YAML are those of the conversion to JSON that kubectl uses, so that they mean the same. JSON is YAML, too, whose
-// nodes have the positions.
+// reader reads documents. The values of YAML are those of the conversion to JSON that kubectl uses, so that they mean the same. The nodes of its
+// library have the positions.
 type reader struct {
 	*room
 
@@ -47,13 +48,16 @@ func newReader(content []byte, of *room, isYAML bool) *reader {
 
 // pass moves to an offset of the rest.
 func (r *reader) pass(offset int) {
-	passed := r.rest[:offset]
-	r.rest = r.rest[offset:]
-	r.begin.line += bytes.Count(passed, []byte("\n"))
-	if i := bytes.LastIndexByte(passed, '\n'); i >= 0 {
-		r.begin.column = -i
+	r.begin, r.rest = r.begin.after(r.rest[:offset]), r.rest[offset:]
+}
+
+// after returns the position behind a text that begins at the position.
+func (p position) after(text []byte) position {
+	if i := bytes.LastIndexByte(text, '\n'); i >= 0 {
+		p.line, p.column, text = p.line+bytes.Count(text, []byte("\n")), 1, text[i+1:]
 	}
-	r.begin.column += len(passed)
+	p.column += utf8.RuneCount(text)
+	return p
 }
 
 type positioned struct {
@@ -97,7 +101,8 @@ func (r *reader) nextYAML() (text, _ []byte, _ error) {
 	return text, nil, nil
 }
 
-func (r *reader) nextJSON() (text, encoded []byte, err error) {
+// nextJSON returns the text of a document, and the same with other characters for line breaks in strings.
+func (r *reader) nextJSON() (text, valid []byte, err error) {
 	var raw json.RawMessage
 	err = r.json.Decode(&raw)
 	if err != nil && strings.Contains(err.Error(), `'\n' in string literal`) && bytes.IndexByte(r.rest, lineBreak) < 0 {
@@ -118,11 +123,7 @@ func (r *reader) nextJSON() (text, encoded []byte, err error) {
 	case err != nil:
 		return nil, nil, &positioned{r.begin, err.Error() + ": a file that begins with { or [ is JSON"}
 	}
-	text = r.rest[:len(raw)]
-	if !bytes.Equal(text, raw) {
-		raw = bytes.ReplaceAll(raw, []byte{lineBreak}, []byte(`\n`))
-	}
-	return text, raw, nil
+	return r.rest[:len(raw)], raw, nil
 }
 
 // parse reads a document. With outer levels, its values are those of a list.
@@ -134,27 +135,30 @@ func (r *reader) parse(text, encoded []byte, outer int) error {
 	if err := r.take(r.begin, objectValues, ""); err != nil {
 		return err
 	}
-	if encoded != nil {
-		text = asYAML(text)
-	}
 	var node, other yaml.Node
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	switch err := decoder.Decode(&node); {
-	case errors.Is(err, io.EOF), err == nil && node.Content[0].Tag == "!!null" && encoded == nil:
-		return nil
-	case err != nil && encoded != nil:
-		return &positioned{r.begin, "the name of a field has more than 1000 bytes, or its colon is in another line"}
-	case err != nil:
-		return r.fault(err)
-	case !errors.Is(decoder.Decode(&other), io.EOF):
-		return &positioned{r.begin, "the document continues after its end: begin another document by ---"}
+	if encoded != nil {
+		node.Content = []*yaml.Node{jsonNodes(text, encoded)}
+	} else {
+		decoder := yaml.NewDecoder(bytes.NewReader(text))
+		switch err := decoder.Decode(&node); {
+		case errors.Is(err, io.EOF), err == nil && node.Content[0].Tag == "!!null":
+			return nil
+		case err != nil:
+			return r.fault(err)
+		case !errors.Is(decoder.Decode(&other), io.EOF):
+			return &positioned{r.begin, "the document continues after its end: begin another document by ---"}
+		}
 	}
 	root := node.Content[0]
 	err := r.check(root)
-	if err == nil && encoded == nil {
+	switch {
+	case err != nil:
+	case encoded == nil:
 		if encoded, err = kubernetesyaml.YAMLToJSON(text); err != nil {
 			err = r.fault(err)
 		}
+	case !bytes.Equal(text, encoded):
+		encoded = bytes.ReplaceAll(encoded, []byte{lineBreak}, []byte(`\n`))
 	}
 	var content any
 	if err == nil {

@@ -26,12 +26,12 @@ import (
 
 // yamlDifferences are the rows of docs/reference/operation-files.md by a pattern of the documents to which they apply.
 var yamlDifferences = map[string]*regexp.Regexp{
-	"a key that occurs twice in the same spelling":    regexp.MustCompile(`(?m)\ndata: .*\ndata: |data: \{a: b, a: c\}|data:\n  a: b\n  'a': c|data: \{1: a, '1': b\}`),
-	"an integer with more than 64 bits":               regexp.MustCompile(`\n  a: (-?922337203685477580[89]|184467440737095516\d\d|12345678901234567890123|0x8000000000000000)\n`),
-	"content after `---` in the same line":            regexp.MustCompile(`^--- \{`),
-	"several documents in the text of a field":        regexp.MustCompile(`(?s)name: d\d+-a\}\n.*---|"name": "d\d+-a"`),
-	"a line break in a string of JSON":                regexp.MustCompile(`"b\n c"`),
-	"`items` in an object whose kind is not a list's": regexp.MustCompile(`kind: ConfigMap\n.*\nitems: `),
+	"a key that occurs twice, also as `yes` and `\"true\"`": regexp.MustCompile(`(?m)\ndata: .*\ndata: |data: \{a: b, a: c\}|data:\n  a: b\n  'a': c|data: \{(1|0x1|yes|on): a, (1|'1'|yes|"true"): b\}`),
+	"an integer with more than 64 bits":                     regexp.MustCompile(`\n  a: (-?922337203685477580[89]|184467440737095516\d\d|12345678901234567890123|0x8000000000000000)\n`),
+	"content after `---` in the same line":                  regexp.MustCompile(`^--- \{`),
+	"several documents in the text of a field":              regexp.MustCompile(`(?s)name: d\d+-a\}\n.*---|"name": "d\d+-a"`),
+	"a line break in a string of JSON":                      regexp.MustCompile(`"b\n c"`),
+	"`items` in an object whose kind is not a list's":       regexp.MustCompile(`kind: ConfigMap\n.*\nitems: `),
 }
 
 // TestYAML_ManyDocuments_MeanWhatTheyMeanToKubectl compares objects that kubectl and operation files read from the same text.
