@@ -49,7 +49,7 @@ type Plan struct {
 
 // RunPlan executes a plan. Unless the preflight is skipped, nothing is executed if an operation cannot succeed as the cluster is: its kind
 // is not served, or the API server rejects its dry run, also for a permission that is missing. An operation that depends on an earlier one of the plan,
-// such as an object in a Namespace that it creates, is checked when it runs; so is the first operation, unless the plan continues after a failure.
+// such as an object in a Namespace that it creates, is checked when it runs; so is the only operation of a plan.
 // The API server may apply the effect of one operation to the next ones after a moment, so that one that depends on it is repeated for 3 s.
 //
 // There is one result per operation, in order; those after a failure, or after the end of the context, are NotRun. Their objects have only a kind,
@@ -74,7 +74,8 @@ func (c *Client) RunPlan(ctx context.Context, plan Plan) (results []Result, fail
 		return results, err
 	}
 	foreseen := make([]foresight, len(operations))
-	if !plan.SkipPreflight && !hasBegun {
+	isChecked := !plan.SkipPreflight && !hasBegun
+	if isChecked && len(operations) > 1 { // otherwise, the execution is the check
 		p := &preflight{Client: c.DryRun(), plan: &plan, foreseen: foreseen, touched: map[Ref]bool{}}
 		if err := p.run(ctx, operations); err != nil {
 			return results, err
@@ -97,7 +98,7 @@ func (c *Client) RunPlan(ctx context.Context, plan Plan) (results []Result, fail
 		call.result.Object = identity(whole.Object)
 		done = append(done, effect{Ref: call.op.Ref, outcome: call.result.Outcome, ended: time.Now()})
 		mayHaveChanged := slices.Contains([]Class{"", Uncertain, Canceled}, ClassOf(err)) || call.result.Deleted != "" || op.Strategy == Apply
-		if i == 0 && !plan.SkipPreflight && !plan.Continue && !mayHaveChanged {
+		if isChecked && len(operations) == 1 && !mayHaveChanged {
 			return results, numbered(i, err) // as after a preflight
 		}
 		if plan.Done != nil {

@@ -29,7 +29,7 @@ func (p *preflight) run(ctx context.Context, operations []Operation) (failed err
 			err = p.try(ctx, i, op)
 		}
 		if err != nil {
-			errs = append(errs, rejected(i, err))
+			errs = append(errs, numbered(i, fmt.Errorf("%w: nothing was executed; preflight: off skips this check", err)))
 		}
 		if p.plan.Checked != nil {
 			p.plan.Checked(i + 1)
@@ -38,20 +38,10 @@ func (p *preflight) run(ctx context.Context, operations []Operation) (failed err
 	return errors.Join(errs...)
 }
 
-// rejected is the error of an operation that the preflight has found. Without preflight, the first operation fails in the same way.
-func rejected(i int, err error) error {
-	if i == 0 {
-		return numbered(i, err)
-	}
-	return numbered(i, fmt.Errorf("%w: nothing was executed; preflight: off skips this check", err))
-}
-
 // foresight holds the findings of a plan's preflight about an operation. Its outcome is empty if the operation must find out itself.
 type foresight struct {
 	Result
 	patch []byte // the merge patch that was made from Result.Object
-	// isForFirst reads the object, and sends no write: the first operation of a plan is checked by its execution.
-	isForFirst bool
 }
 
 // preflight is the client for dry runs, and what the operations so far change.
@@ -88,16 +78,10 @@ func (p *preflight) check(ctx context.Context, op Operation) (dependent bool, _ 
 	return dependent, nil
 }
 
-// try executes the dry run of an operation, unless its execution checks it.
+// try executes the dry run of an operation.
 func (p *preflight) try(ctx context.Context, i int, op Operation) error {
 	reads := op.Type == TypeCreateIfNotExists || op.Type == TypeCreateOrUpdate && op.Strategy != Apply
 	call := &call{Client: p.Client, op: op}
-	if call.foreseen.isForFirst = i == 0 && !p.plan.Continue; call.foreseen.isForFirst && !reads {
-		if op.Type == TypeCreate {
-			p.effects[i].outcome = Created // or the plan ends
-		}
-		return nil
-	}
 	if reads && p.isAbsent {
 		call.foreseen.Outcome = Created
 	}

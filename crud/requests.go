@@ -31,9 +31,6 @@ func (c *call) get(ctx context.Context) (*unstructured.Unstructured, error) {
 }
 
 func (c *call) post(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	if c.foreseen.isForFirst {
-		return object, nil
-	}
 	return c.request(ctx, http.MethodPost, "creating", object.Object, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return c.objects.Create(ctx, object, metav1.CreateOptions{
 			FieldManager: c.options.FieldManager, FieldValidation: metav1.FieldValidationStrict, DryRun: c.dryRun(),
@@ -60,11 +57,7 @@ func (c *call) patchFields(ctx context.Context, live *unstructured.Unstructured,
 	if err != nil {
 		return nil, Malformed.errorf("encoding the patch: %w", err)
 	}
-	if c.sent = encoded; c.foreseen.isForFirst {
-		after := live.DeepCopy()
-		after.SetResourceVersion("") // is not known
-		return after, nil
-	}
+	c.sent = encoded
 	return c.patch(ctx, types.MergePatchType, encoded)
 }
 

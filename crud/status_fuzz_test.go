@@ -189,7 +189,7 @@ func TestRun_APartPanics_IsAnErrorOfTheOperation(t *testing.T) {
 	for name, run := range map[string]func() error{
 		"the operation": func() error { _, err := client.Run(t.Context(), Create(object)); return err },
 		"the preflight": func() error {
-			_, err := client.RunPlan(t.Context(), Plan{Operations: []Operation{Create(object)}})
+			_, err := client.RunPlan(t.Context(), Plan{Operations: []Operation{Create(object), Create(object)}})
 			return err
 		},
 		"the plan": func() error {

@@ -102,7 +102,7 @@ func (p *program) applyFile(ctx context.Context, client *crud.Client, file named
 	} else {
 		plan := file.Plan
 		plan.Checked, plan.Done = lines.checked, lines.done
-		if lines.show(checking, 0); plan.SkipPreflight {
+		if lines.show(checking, 0); plan.SkipPreflight || len(plan.Operations) == 1 {
 			lines.show(executing, 0)
 		}
 		reporting, stop := context.WithCancel(ctx)
