@@ -161,8 +161,6 @@ const (
 	ScopeMismatch Class = "ScopeMismatch"
 	// SubresourceNotServed: the kind has no status subresource.
 	SubresourceNotServed Class = "SubresourceNotServed"
-	// VerbNotServed: the API server does not serve the operation's verb for the kind.
-	VerbNotServed Class = "VerbNotServed"
 	// DiscoveryUnavailable: the kind was not found, and the API server could not list all kinds.
 	DiscoveryUnavailable Class = "DiscoveryUnavailable"
 

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -189,7 +188,7 @@ func (c *call) resolveAndExecute(ctx context.Context) error {
 		c.result = c.foreseen.Result
 		return c.unchanged()
 	}
-	return executions[c.op.Type].run(c, ctx)
+	return executions[c.op.Type](c, ctx)
 }
 
 // inScope returns the operation for objects of a kind: with the namespace of the client if they need one.
@@ -202,7 +201,7 @@ func (c *call) inScope(found kind) Operation {
 }
 
 func (c *call) resolve() error {
-	found, err := c.kinds.find(c.op.Ref, func(found kind) error { return found.check(c.inScope(found), c.op.verbs()...) })
+	found, err := c.kinds.find(c.op.Ref, func(found kind) error { return found.check(c.inScope(found)) })
 	c.op = c.inScope(found)
 	if err != nil {
 		return err
@@ -222,30 +221,18 @@ func (c *call) resolve() error {
 	return nil
 }
 
-var executions = map[Type]struct {
-	run   func(*call, context.Context) error
-	verbs []string
-}{
-	TypeCreateOrUpdate:            {(*call).createOrUpdate, []string{"get", "create", "patch"}},
-	TypeCreate:                    {(*call).createNew, []string{"create"}},
-	TypeCreateIfNotExists:         {(*call).createOrUpdate, []string{"get", "create"}},
-	TypeEnsureDeleted:             {(*call).ensureDeleted, []string{"get", "delete"}},
-	TypeEnsureDeletedInBackground: {(*call).ensureDeleted, []string{"get", "delete"}},
-	TypeEnsureDeletedOrphaning:    {(*call).ensureDeleted, []string{"get", "delete"}},
-	TypeFilterPatch:               {(*call).filterPatch, []string{"get", "patch"}},
-	TypeFilterPatchOptimistic:     {(*call).filterPatch, []string{"patch"}},
-	TypeJQPatch:                   {(*call).filterPatch, []string{"get", "patch"}},
-	TypeJSONPatch:                 {(*call).jsonPatch, []string{"patch"}},
-	TypeMergePatch:                {(*call).mergePatch, []string{"patch"}},
-}
-
-// verbs are those of the operation. With an id, the object is read to find out whether the operation was executed.
-func (o Operation) verbs() []string {
-	verbs := executions[o.Type].verbs
-	if o.ID != "" && !slices.Contains(verbs, "get") {
-		return append([]string{"get"}, verbs...)
-	}
-	return verbs
+var executions = map[Type]func(*call, context.Context) error{
+	TypeCreateOrUpdate:            (*call).createOrUpdate,
+	TypeCreate:                    (*call).createNew,
+	TypeCreateIfNotExists:         (*call).createOrUpdate,
+	TypeEnsureDeleted:             (*call).ensureDeleted,
+	TypeEnsureDeletedInBackground: (*call).ensureDeleted,
+	TypeEnsureDeletedOrphaning:    (*call).ensureDeleted,
+	TypeFilterPatch:               (*call).filterPatch,
+	TypeFilterPatchOptimistic:     (*call).filterPatch,
+	TypeJQPatch:                   (*call).filterPatch,
+	TypeJSONPatch:                 (*call).jsonPatch,
+	TypeMergePatch:                (*call).mergePatch,
 }
 
 // gvkOf returns the kind of a Go object, which typed objects do not contain.

@@ -46,7 +46,7 @@ var serverFields = []string{
 // status with the rest of a new object.
 func (c *call) desired() *unstructured.Unstructured {
 	desired := c.object.DeepCopy()
-	if status, ok := desired.Object["status"]; ok && (c.kind.status != nil || c.op.Type == TypeCreateOrUpdate) {
+	if status, ok := desired.Object["status"]; ok && (c.kind.hasStatus || c.op.Type == TypeCreateOrUpdate) {
 		if !isEmpty(status) {
 			c.result.Warnings = append(c.result.Warnings, "status is not written: use a patch with StatusPatch")
 		}

@@ -155,14 +155,14 @@ func (c *call) awaitGone(ctx context.Context, live *unstructured.Unstructured) (
 // awaitEvent waits until the object changes, at most for a time. It reports false if it cannot watch the object, which needs a permission that
 // deletions do not need.
 func (c *call) awaitEvent(ctx context.Context, live *unstructured.Unstructured, limit time.Duration) bool {
-	if !c.kind.verbs.Has("watch") || c.cannotWatch {
+	if c.cannotWatch {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	events, err := c.objects.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + c.op.Name, ResourceVersion: live.GetResourceVersion()})
 	if err != nil {
-		c.cannotWatch = ClassOf(err) == Forbidden
+		c.cannotWatch = true
 		return false
 	}
 	defer events.Stop()

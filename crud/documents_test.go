@@ -46,7 +46,7 @@ func TestRetriable_EachClass_IsAsDocumented(t *testing.T) {
 			}
 		}
 	}
-	if documented != 23 {
+	if documented != 22 {
 		t.Errorf("the documentation has %d classes", documented)
 	}
 	passing, lasting := numbered(0, Terminating.errorf("failed")), numbered(1, Invalid.errorf("failed"))

@@ -33,9 +33,8 @@ type kind struct {
 	namespaced bool
 	// names are those of the kind and its resource: plural, singular and short ones, in lower case.
 	names []string
-	verbs sets.Set[string]
-	// status are the verbs of the status subresource, nil without one.
-	status sets.Set[string]
+	// hasStatus reports whether the kind has a status subresource.
+	hasStatus bool
 	// preferred reports whether the API server prefers this version of the group.
 	preferred bool
 }
@@ -85,16 +84,13 @@ func (k *kinds) choose(ref Ref, fits func(kind) error) (kind, error) {
 		named = filtered(k.all, func(one kind) bool { return slices.Contains(one.names, strings.ToLower(ref.Kind)) })
 	}
 	candidates := filtered(named, func(one kind) bool { return ref.APIVersion == "" || one.GroupVersion().String() == ref.APIVersion })
-	groups := sets.New[string]()
-	for _, candidate := range candidates {
-		groups.Insert(candidate.Group)
-	}
+	groups := names(candidates, func(one kind) string { return cmp.Or(one.Group, "core") })
 	switch {
 	case len(candidates) == 0:
 		return kind{}, k.notFound(ref, named)
 	case len(groups) > 1:
 		return kind{}, KindAmbiguous.errorf("kind %s exists in the groups %s: set apiVersion to one of %s",
-			candidates[0].Kind, list(names(candidates, func(one kind) string { return cmp.Or(one.Group, "core") })), list(versions(candidates)))
+			candidates[0].Kind, list(groups), list(versions(candidates)))
 	}
 	preferred := max(0, slices.IndexFunc(candidates, func(one kind) bool { return one.preferred }))
 	return candidates[preferred], fits(candidates[preferred])
@@ -170,18 +166,16 @@ func (k *kinds) discover() error {
 
 func kindsOf(list *metav1.APIResourceList, preferred sets.Set[string]) (all []kind) {
 	version, _ := schema.ParseGroupVersion(list.GroupVersion) // of the API server
-	status := map[string]sets.Set[string]{}
+	resources := sets.New[string]()
 	for _, resource := range list.APIResources {
-		if name, ok := strings.CutSuffix(resource.Name, "/status"); ok {
-			status[name] = sets.New(resource.Verbs...)
-		}
+		resources.Insert(resource.Name)
 	}
 	for _, resource := range list.APIResources {
 		if !strings.Contains(resource.Name, "/") {
 			all = append(all, kind{
 				GroupVersionKind: version.WithKind(resource.Kind), resource: resource.Name, namespaced: resource.Namespaced,
-				names: append([]string{strings.ToLower(resource.Kind), strings.ToLower(resource.SingularName), resource.Name}, resource.ShortNames...),
-				verbs: sets.New(resource.Verbs...), status: status[resource.Name], preferred: preferred.Has(list.GroupVersion),
+				names:     append([]string{strings.ToLower(resource.Kind), strings.ToLower(resource.SingularName), resource.Name}, resource.ShortNames...),
+				hasStatus: resources.Has(resource.Name + "/status"), preferred: preferred.Has(list.GroupVersion),
 			})
 		}
 	}
@@ -189,23 +183,14 @@ func kindsOf(list *metav1.APIResourceList, preferred sets.Set[string]) (all []ki
 }
 
 // check returns an error if the operation cannot be sent for the kind as it is.
-func (k kind) check(op Operation, verbs ...string) error {
+func (k kind) check(op Operation) error {
 	switch {
 	case k.namespaced && op.Namespace == "":
 		return ScopeMismatch.errorf("objects of kind %s have a namespace: set it", k.Kind)
 	case !k.namespaced && op.Namespace != "":
 		return ScopeMismatch.errorf("objects of kind %s have no namespace: leave out %q", k.Kind, op.Namespace)
-	case op.StatusPatch && k.status == nil:
+	case op.StatusPatch && !k.hasStatus:
 		return SubresourceNotServed.errorf("kind %s of %s has no status subresource", k.Kind, k.GroupVersion())
-	}
-	served := k.verbs
-	if op.StatusPatch {
-		served = k.status
-	}
-	for _, verb := range verbs {
-		if !served.Has(verb) {
-			return VerbNotServed.errorf("the API server does not serve %s for kind %s: it serves %s", verb, k.Kind, list(sets.List(served)))
-		}
 	}
 	return nil
 }

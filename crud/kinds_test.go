@@ -41,7 +41,7 @@ func TestKinds_HaveChanged_AreDiscoveredBeforeAnError(t *testing.T) {
 		discoverer := &fake.FakeDiscovery{Fake: &clienttesting.Fake{Resources: tc.before}}
 		k := &kinds{discovery: discoverer}
 		resolve := func() error {
-			_, err := k.find(tc.op.Ref, func(found kind) error { return found.check(tc.op, "patch") })
+			_, err := k.find(tc.op.Ref, func(found kind) error { return found.check(tc.op) })
 			return err
 		}
 		if err := resolve(); ClassOf(err) != tc.class {

@@ -39,7 +39,7 @@ func decodeMergePatch(encoded []byte) (fields map[string]any, err error) {
 
 // checkFields rejects fields of a merge patch that the API server would ignore: the status without StatusPatch, and all others with it.
 func (c *call) checkFields(patch map[string]any) error {
-	if _, ok := patch["status"]; ok && !c.op.StatusPatch && c.kind.status != nil {
+	if _, ok := patch["status"]; ok && !c.op.StatusPatch && c.kind.hasStatus {
 		return Malformed.errorf("the API server ignores status here: set StatusPatch")
 	}
 	if !c.op.StatusPatch {

@@ -59,7 +59,7 @@ func (a *answers) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// others are the rejections of the other classes. KindAmbiguous, VerbNotServed and DiscoveryUnavailable are about the kind alone.
+// others are the rejections of the other classes. KindAmbiguous and DiscoveryUnavailable are about the kind alone.
 var others = []rejection{
 	{"a version that is not served", crud.KindUnknown, func(r *rejected, kind string) crud.Operation {
 		return crud.MergePatch(crud.Ref{APIVersion: "v9", Kind: kind, Namespace: r.ns, Name: "leak"}, `{"data":{"z":5}}`)
@@ -117,7 +117,7 @@ func TestSecret_MessageOfEachClass_NamesTheObjectTheFieldAndTheRemedy(t *testing
 	varying := regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|(resourceVersion\W+)\d+`)
 	var all strings.Builder
 	// Without answers about objects, or not of a dry run.
-	classes := []crud.Class{crud.KindAmbiguous, crud.VerbNotServed, crud.DiscoveryUnavailable, crud.Canceled, crud.Uncertain}
+	classes := []crud.Class{crud.KindAmbiguous, crud.DiscoveryUnavailable, crud.Canceled, crud.Uncertain}
 	addf := func(format string, args ...any) {
 		text := varying.ReplaceAllString(placeholders.Replace(fmt.Sprintf(format, args...)), "$2…")
 		const half = 220
@@ -150,7 +150,7 @@ func TestSecret_MessageOfEachClass_NamesTheObjectTheFieldAndTheRemedy(t *testing
 		recorded.forged = answer
 		describe(rejection{string(answer.ErrStatus.Reason), "", filtered("leak", ".data.z = 5")})
 	}
-	for class := range strings.FieldsSeq(`Malformed KindUnknown KindAmbiguous ScopeMismatch SubresourceNotServed VerbNotServed DiscoveryUnavailable NotFound AlreadyExists Terminating
+	for class := range strings.FieldsSeq(`Malformed KindUnknown KindAmbiguous ScopeMismatch SubresourceNotServed DiscoveryUnavailable NotFound AlreadyExists Terminating
 		Conflict Precondition OwnershipConflict Immutable Invalid PatchTestFailed FilterFailed Forbidden Unauthorized Throttled ServerError Uncertain Canceled`) {
 		if !slices.Contains(classes, crud.Class(class)) {
 			t.Errorf("no message has the class %s", class)
