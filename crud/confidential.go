@@ -79,61 +79,46 @@ func (c *call) misfits(sent any) (found []string) {
 	if isPatch && utiljson.Unmarshal(encoded, &sent) != nil {
 		return nil
 	}
+	whole := func(object any) any { return object }
 	operations, isJSONPatch := sent.([]any)
 	if !isJSONPatch {
-		return c.misfitsOf(sent, place{in: func(object any) any { return object }})
+		return c.misfitsOf(sent, "", whole)
 	}
 	for _, operation := range operations {
 		fields, _ := operation.(map[string]any) // validated
-		path, _ := fields["path"].(string)
-		at := place{in: func(object any) any { return object }}
-		for part := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
-			switch name := jsonpointer.Unescape(part); {
-			case path == "":
-			case c.holds(at.in([]any{})) == nil:
-				at = place{at.path + "." + name, at.item(0).in}
-			default:
-				at = at.field(name)
+		pointer, _ := fields["path"].(string)
+		parts, in := strings.Split(pointer, "/")[1:], whole // none is before the first slash
+		for _, part := range parts {
+			outer, name := in, jsonpointer.Unescape(part)
+			if in = func(value any) any { return outer(map[string]any{name: value}) }; c.holds(outer([]any{})) == nil {
+				in = func(value any) any { return outer([]any{value}) }
 			}
 		}
-		found = append(found, c.misfitsOf(fields["value"], at)...)
+		found = append(found, c.misfitsOf(fields["value"], "."+jsonpointer.Unescape(strings.Join(parts, ".")), in)...)
 	}
 	return found
 }
 
-// place locates a value in an object. in returns an object that has only the value there.
-type place struct {
-	path string
-	in   func(value any) any
-}
-
-func (p place) field(name string) place {
-	return place{p.path + "." + name, func(value any) any { return p.in(map[string]any{name: value}) }}
-}
-
-func (p place) item(i int) place {
-	return place{fmt.Sprintf("%s[%d]", p.path, i), func(value any) any { return p.in([]any{value}) }}
-}
-
-// misfitsOf finds the smallest values that do not fit: those in an object or a list of which an empty one fits.
-func (c *call) misfitsOf(value any, at place) (found []string) {
-	err := c.holds(at.in(value))
+// misfitsOf finds the smallest values that do not fit: those in an object or a list of which an empty one fits. in returns an object that has only
+// the value at the path.
+func (c *call) misfitsOf(value any, path string, in func(value any) any) (found []string) {
+	err := c.holds(in(value))
 	if err == nil {
 		return nil
 	}
 	fields, isObject := value.(map[string]any)
 	items, isList := value.([]any)
 	switch {
-	case isObject && c.holds(at.in(map[string]any{})) == nil:
+	case isObject && c.holds(in(map[string]any{})) == nil:
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
-			found = append(found, c.misfitsOf(fields[name], at.field(name))...)
+			found = append(found, c.misfitsOf(fields[name], path+"."+name, func(value any) any { return in(map[string]any{name: value}) })...)
 		}
-	case isList && c.holds(at.in([]any{})) == nil:
+	case isList && c.holds(in([]any{})) == nil:
 		for i, item := range items {
-			found = append(found, c.misfitsOf(item, at.item(i))...)
+			found = append(found, c.misfitsOf(item, fmt.Sprintf("%s[%d]", path, i), func(value any) any { return in([]any{value}) })...)
 		}
 	default:
-		found = append(found, strings.TrimPrefix(at.path, ".")+": "+mistake(value, err))
+		found = append(found, strings.TrimPrefix(path, ".")+": "+mistake(value, err))
 	}
 	return found
 }
@@ -161,21 +146,21 @@ func mistake(value any, err error) string {
 	wrong, isOther := errors.AsType[*json.UnmarshalTypeError](err)
 	_, isText := errors.AsType[base64.CorruptInputError](err)
 	_, isTime := errors.AsType[*time.ParseError](err)
-	is := "null"
+	must, is := "another value", "null"
 	if value != nil {
 		is = cmp.Or(typeNames[reflect.TypeOf(value).Kind()], "a number")
 	}
 	switch {
 	case isText:
-		return "must be a text in base64, is another text"
+		must, is = "a text in base64", "another text"
 	case isTime:
-		return "must be a Time, is " + is
+		must = "a Time"
 	case isOther && wrong.Type == reflect.TypeFor[[]byte]():
-		return "must be a text in base64, is " + is
+		must = "a text in base64"
 	case isOther:
-		return "must be " + cmp.Or(typeNames[wrong.Type.Kind()], "a number") + ", is " + is
+		must = cmp.Or(typeNames[wrong.Type.Kind()], "a number")
 	case strings.Contains(err.Error(), "unknown field"):
 		return "the kind has no such field"
 	}
-	return "must be another value, is " + is
+	return "must be " + must + ", is " + is
 }
