@@ -261,7 +261,7 @@ func (o Operation) repeatsAfter(class Class) bool {
 	case Conflict:
 		return o.Type.Deletes() || isFree && o.Type != TypeCreate
 	case AlreadyExists: // created concurrently, or a name that the API server generated
-		return o.Type.Creates() && isFree && (o.Type != TypeCreate || o.ID == "" && o.Object.GetName() == "")
+		return slices.Contains(creations, o.Type) && isFree && (o.Type != TypeCreate || o.ID == "" && o.Object.GetName() == "")
 	case Uncertain: // the next attempt finds out, or has the same effect
 		isFilter := o.change != nil && o.Object == nil
 		return o.Type.Deletes() || isFilter || o.ID != "" || isFree && o.Repeatable()

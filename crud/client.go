@@ -54,7 +54,7 @@ type Options struct {
 	ConfidentialKinds confidential.Kinds
 }
 
-// Client runs operations. It may be used by several goroutines. Use New or NewForClients.
+// Client runs operations. It may be used by several goroutines. Use New.
 type Client struct {
 	dynamic dynamic.Interface
 	kinds   *kinds
@@ -67,6 +67,15 @@ type Client struct {
 
 // New returns a client for the API server of a configuration. Warnings of the API server are in the results.
 func New(config *rest.Config, options Options) (*Client, error) {
+	if options.FieldManager == "" {
+		return nil, errors.New("crud.Options.FieldManager is empty: set it to the name of the program")
+	}
+	if options.Scheme == nil {
+		options.Scheme = scheme.Scheme
+	}
+	if options.Backoff.Steps == 0 {
+		options.Backoff = DefaultBackoff
+	}
 	config = rest.CopyConfig(config)
 	config.WarningHandlerWithContext = warningHandler{}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return withoutRetryAfter{next} })
@@ -77,22 +86,6 @@ func New(config *rest.Config, options Options) (*Client, error) {
 	discoverer, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("creating the client for discovery: %w", err)
-	}
-	return NewForClients(client, discoverer, options)
-}
-
-// NewForClients returns a client that sends its requests through others: those that injection provides, or fakes. Warnings of the API
-// server are handled as those clients do, and client-go repeats requests whose responses have a Retry-After header, also writes that may have been
-// executed.
-func NewForClients(client dynamic.Interface, discoverer discovery.DiscoveryInterface, options Options) (*Client, error) {
-	if options.FieldManager == "" {
-		return nil, errors.New("crud.Options.FieldManager is empty: set it to the name of the program")
-	}
-	if options.Scheme == nil {
-		options.Scheme = scheme.Scheme
-	}
-	if options.Backoff.Steps == 0 {
-		options.Backoff = DefaultBackoff
 	}
 	return &Client{
 		dynamic: client, kinds: &kinds{discovery: discoverer}, options: options, settled: lru.New(settledObjects),

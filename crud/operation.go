@@ -221,9 +221,6 @@ func (o Operation) with(patch any) Operation {
 	return o
 }
 
-// Creates reports whether operations of the type create an object that does not exist.
-func (t Type) Creates() bool { return slices.Contains(creations, t) }
-
 // Deletes reports whether operations of the type delete an object.
 func (t Type) Deletes() bool { return slices.Contains(deletions, t) }
 

@@ -23,11 +23,9 @@ import (
 
 // Change is the effect that an operation would have.
 type Change struct {
-	// Result is that of the dry run.
+	// Result is that of the dry run. The outcome is NotRun for an operation that depends on one before, so that it cannot be tried.
 	Result Result
 	Err    error
-	// Deferred operations depend on one before, so that they cannot be tried. Their outcome is NotRun.
-	Deferred bool
 	// Before and After are the states of the object, nil if it does not exist.
 	Before, After *unstructured.Unstructured
 
@@ -48,7 +46,7 @@ func (c *Client) Preview(ctx context.Context, operations []Operation) []Change {
 			tried.result = Result{Outcome: NotRun}
 		}
 		changes[i] = tried.change(ctx)
-		changes[i].Err, changes[i].Deferred = err, dependent
+		changes[i].Err = err
 	}
 	return changes
 }
