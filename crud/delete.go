@@ -176,7 +176,7 @@ func (c *call) awaitEvent(ctx context.Context, live *unstructured.Unstructured, 
 
 // replaceTerminating creates an object again once the present one is deleted, for which it waits only if the operation requires it.
 func (c *call) replaceTerminating(ctx context.Context, live, desired *unstructured.Unstructured) error {
-	if c.hasPreconditions() || c.op.OnTerminating != WaitUntilGone && c.op.OnImmutable != Recreate {
+	if c.hasPreconditions() || c.op.Wait == 0 && c.op.OnImmutable != Recreate {
 		return terminating(live)
 	}
 	if c.options.DryRun && c.op.Wait > 0 {

@@ -46,18 +46,6 @@ const (
 	Apply Strategy = "apply"
 )
 
-// OnTerminating is the reaction of CreateOrUpdate to an object that is being deleted.
-type OnTerminating string
-
-const (
-	// Requeue is the default: it fails with the class Terminating, so that a queue retries later.
-	Requeue OnTerminating = "requeue"
-	// WaitUntilGone waits for the deletion for at most Operation.Wait, and creates the object again.
-	WaitUntilGone OnTerminating = "wait"
-	// PatchTerminating changes the object although it will be deleted.
-	PatchTerminating OnTerminating = "patch"
-)
-
 // OnImmutable is the reaction of CreateOrUpdate to a field that cannot be changed.
 type OnImmutable string
 
@@ -111,7 +99,6 @@ type Operation struct {
 	// IgnoreUnknownKind makes a deletion succeed if the API server does not serve the kind.
 	IgnoreUnknownKind bool
 	Strategy          Strategy
-	OnTerminating     OnTerminating
 	OnImmutable       OnImmutable
 	// OwnedBy is the UID of the controller that an object must have in its owner references. Another object is neither changed nor deleted: it is an
 	// OwnershipConflict. CreateOrUpdate creates only an object that has it.
@@ -119,6 +106,7 @@ type Operation struct {
 	// GracePeriodSeconds replaces the grace period that the object has for its deletion. Zero deletes it at once.
 	GracePeriodSeconds *int64
 	// Wait is the maximum time for which a deletion is awaited. Zero does not wait: the outcome is Deleting, and the same operation later resumes.
+	// CreateOrUpdate waits for an object that is being deleted, and creates it again; without Wait, it fails with the class Terminating.
 	Wait time.Duration
 
 	// ID makes an operation that is executed again with the same ID succeed with the outcome Replayed and change nothing. The API server stores

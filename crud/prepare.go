@@ -102,7 +102,6 @@ func (o Operation) checkOptions() error {
 		{"ignoreMissingPaths", o.IgnoreMissingPaths, []Type{TypeJSONPatch}},
 		{"ignoreUnknownKind", o.IgnoreUnknownKind, deletions},
 		{"strategy", o.Strategy != "", upsert},
-		{"onTerminating", o.OnTerminating != "", upsert},
 		{"onImmutable", o.OnImmutable != "", upsert},
 		{"gracePeriodSeconds", o.GracePeriodSeconds != nil, deletions},
 		{"id", o.ID != "", withIDs},
@@ -129,7 +128,6 @@ func (o Operation) checkOptions() error {
 func (o Operation) checkChoices() error {
 	for _, choice := range []struct{ name, value, allowed string }{
 		{"strategy", string(o.Strategy), "merge apply"},
-		{"onTerminating", string(o.OnTerminating), "requeue wait patch"},
 		{"onImmutable", string(o.OnImmutable), "fail recreate"},
 	} {
 		if allowed := strings.Fields(choice.allowed); choice.value != "" && !slices.Contains(allowed, choice.value) {

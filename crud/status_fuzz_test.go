@@ -93,7 +93,7 @@ func everyOperation() []Operation {
 		other.ID, other.IgnoreMissing, other.IgnoreMissingPaths = "id", op.Type == TypeJSONPatch, op.Type == TypeJSONPatch
 		operations = append(operations, other)
 		other = op
-		other.Strategy, other.OnImmutable, other.OnTerminating = Apply, Recreate, WaitUntilGone
+		other.Strategy, other.OnImmutable = Apply, Recreate
 		operations = append(operations, other)
 	}
 	return operations

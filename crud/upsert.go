@@ -73,7 +73,7 @@ func (c *call) upsert(ctx context.Context, desired *unstructured.Unstructured) e
 	if err := errors.Join(checkPreconditions(live, c.op.Preconditions), c.checkOwner(live)); err != nil {
 		return err
 	}
-	if live.GetDeletionTimestamp() != nil && c.op.OnTerminating != PatchTerminating {
+	if live.GetDeletionTimestamp() != nil {
 		return c.replaceTerminating(ctx, live, desired)
 	}
 	if c.op.Type == TypeCreateIfNotExists {

@@ -64,7 +64,7 @@ type arguments struct {
 // texts and switches are the flags, and the fields that they set.
 var (
 	texts = map[string]string{
-		"namespace": "namespace", "api-version": "apiVersion", "strategy": "strategy", "on-terminating": "onTerminating",
+		"namespace": "namespace", "api-version": "apiVersion", "strategy": "strategy",
 		"on-immutable": "onImmutable", "owned-by": "ownedBy", "wait": "wait",
 		"uid": "preconditions.uid", "resource-version": "preconditions.resourceVersion",
 	}

@@ -42,7 +42,6 @@ var operationFields = []fieldType{
 	{"ignoreUnknownKind", boolean(func(d *decoder) *bool { return &d.op.IgnoreUnknownKind }), nil},
 	{hookErrorField, boolean(func(d *decoder) *bool { return &d.onHookError }), []string{"ignoreHookError"}},
 	{"strategy", text(func(d *decoder) *crud.Strategy { return &d.op.Strategy }), nil},
-	{"onTerminating", text(func(d *decoder) *crud.OnTerminating { return &d.op.OnTerminating }), nil},
 	{"onImmutable", text(func(d *decoder) *crud.OnImmutable { return &d.op.OnImmutable }), nil},
 	{"ownedBy", text(func(d *decoder) *types.UID { return &d.op.OwnedBy }), nil},
 	{"gracePeriodSeconds", func(d *decoder, f field) {

@@ -128,7 +128,7 @@ func TestSchema_Samples_AgreeWithTheParser(t *testing.T) {
 		`file: {onFailure: continue, dryRun: true, preflight: "off"}`,
 		`[{file: {}}, {operation: Delete, kind: Pod, namespace: d, name: a}]`,
 		`{operationType: Create, spec: {kind: Pod, metadata: {generateName: a}}}`,
-		`{operation: CreateOrUpdate, onTerminating: wait, wait: 1m30s, object: {apiVersion: v1, kind: Pod, metadata: {name: a}}}`,
+		`{operation: CreateOrUpdate, wait: 1m30s, object: {apiVersion: v1, kind: Pod, metadata: {name: a}}}`,
 		`{operation: Create, object: '{"kind": "Pod", "metadata": {"name": "a"}}'}`,
 		`{operation: JSONPatch, kind: Pod, name: a, jsonPatch: [{op: add, path: /a, value: 1}], subresource: status}`,
 		`{operation: MergePatch, kind: Pod, name: a, mergePatch: '{"status": {}}', statusPatch: true, ignoreHookError: true}`,
@@ -167,7 +167,7 @@ var examples = map[string][]any{
 	"apiVersion": {"a", ""}, "kind": {"a", ""}, "namespace": {"a", ""}, "name": {"a", ""}, "ownedBy": {"a", ""},
 	"spec": {nil}, "statusPatch": {true, false}, "subresource": {"status", ""}, "preconditions": {map[string]any{"uid": "a"}, map[string]any{}},
 	"ignoreMissing": {true, false}, "ignoreMissingPaths": {true, false}, "ignoreUnknownKind": {true, false}, "applyOnHookError": {true, false},
-	"strategy": {"merge"}, "onTerminating": {"requeue"}, "onImmutable": {"fail"}, "gracePeriodSeconds": {0}, "wait": {"1s", "0s"},
+	"strategy": {"merge"}, "onImmutable": {"fail"}, "gracePeriodSeconds": {0}, "wait": {"1s", "0s"},
 }
 
 // specs are examples of spec.

@@ -230,7 +230,7 @@ func TestT10_CreateOrUpdate_Terminating_IsNoSuccess(t *testing.T) {
 		}
 	}
 	waiting := crud.CreateOrUpdate(desired)
-	waiting.OnTerminating, waiting.Wait = crud.WaitUntilGone, harness.Deadline
+	waiting.Wait = harness.Deadline
 	done := s.begin(waiting)
 	s.patch(configMaps, "a", `{"metadata":{"finalizers":null}}`)
 	after := <-done

@@ -73,7 +73,7 @@ func TestWait_FinalizerIsNeverRemoved_EndsAtTheDeadline(t *testing.T) {
 	}
 	began = time.Now()
 	creation := crud.CreateOrUpdate(s.configMap("a", nil))
-	creation.OnTerminating, creation.Wait = crud.WaitUntilGone, wait
+	creation.Wait = wait
 	if message := s.fails(creation, crud.Terminating); !strings.Contains(message, theirs) || time.Since(began) < wait {
 		t.Errorf("after %v, the message is %s", time.Since(began), message)
 	}
