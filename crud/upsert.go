@@ -12,10 +12,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -203,25 +201,10 @@ func (c *call) apply(ctx context.Context, live, desired *unstructured.Unstructur
 	}
 	object.SetUID(live.GetUID())
 	object.SetResourceVersion(live.GetResourceVersion())
-	options := metav1.ApplyOptions{FieldManager: c.options.FieldManager, DryRun: c.dryRun()}
-	for {
-		applied, err := c.request(ctx, http.MethodPatch, "applying", object.Object, func(ctx context.Context) (*unstructured.Unstructured, error) {
-			return c.objects.Apply(ctx, c.op.Name, object, options)
+	return c.request(ctx, http.MethodPatch, "applying", object.Object, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return c.objects.Apply(ctx, c.op.Name, object, metav1.ApplyOptions{
+			// A dry run stores no upgrade, without which the client's own earlier writes conflict. The run finds conflicts with others.
+			FieldManager: c.options.FieldManager, DryRun: c.dryRun(), Force: c.options.DryRun && upgrade != nil,
 		})
-		// A dry run stores no upgrade, so that the fields still belong to the client's writes without apply.
-		if !c.options.DryRun || upgrade == nil || options.Force || !c.conflictsWithItself(err) {
-			return applied, err
-		}
-		options.Force = true
-	}
-}
-
-// conflictsWithItself reports whether all fields because of which the API server rejects an apply belong to the client's own field manager.
-func (c *call) conflictsWithItself(err error) bool {
-	status, ok := errors.AsType[*apierrors.StatusError](err)
-	if ClassOf(err) != OwnershipConflict || !ok || status.ErrStatus.Details == nil {
-		return false
-	}
-	own := fmt.Sprintf("conflict with %q using ", c.options.FieldManager)
-	return !slices.ContainsFunc(status.ErrStatus.Details.Causes, func(cause metav1.StatusCause) bool { return !strings.HasPrefix(cause.Message, own) })
+	})
 }
