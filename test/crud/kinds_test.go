@@ -78,7 +78,6 @@ func TestOperation_Malformed_NamesTheField(t *testing.T) {
 		`op "set" does not exist`:                             crud.JSONPatch(configMap, `[{"op":"set","path":"/data"}]`),
 		"add of /data lacks value":                            crud.JSONPatch(configMap, `[{"op":"add","path":"/data"}]`),
 		"path must be a JSON pointer":                         crud.JSONPatch(configMap, `[{"op":"remove","path":"data"}]`),
-		"/metadata/name cannot be changed":                    crud.JSONPatch(configMap, `[{"op":"replace","path":"/metadata/name","value":"b"}]`),
 		"encoding the patch":                                  crud.MergePatch(configMap, func() {}),
 	} {
 		if message := s.fails(op, crud.Malformed); !strings.Contains(message, want) {
