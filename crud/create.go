@@ -9,10 +9,12 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"reflect"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -47,7 +49,9 @@ var serverFields = []string{
 func (c *call) desired() *unstructured.Unstructured {
 	desired := c.object.DeepCopy()
 	if status, ok := desired.Object["status"]; ok && (c.kind.hasStatus || c.op.Type == TypeCreateOrUpdate) {
-		if !isEmpty(status) {
+		// That of a typed object has fields although it is not set.
+		empty, _ := reflect.TypeAssert[runtime.Object](reflect.New(reflect.TypeOf(c.op.Object).Elem()))
+		if unset, err := fields(empty); err != nil || !equal(status, unset["status"]) {
 			c.result.Warnings = append(c.result.Warnings, "status is not written: use a patch with StatusPatch")
 		}
 		delete(desired.Object, "status")

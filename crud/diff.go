@@ -93,19 +93,3 @@ func withoutNulls(value map[string]any) map[string]any {
 	}
 	return result
 }
-
-// isEmpty reports whether the API server may leave out a value: the zero values, which many API types omit.
-func isEmpty(value any) bool {
-	switch value := value.(type) {
-	case map[string]any:
-		for _, field := range value {
-			if !isEmpty(field) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		return len(value) == 0
-	}
-	return value == nil || reflect.ValueOf(value).IsZero()
-}
