@@ -121,18 +121,10 @@ func (o Operation) checkOptions() error {
 		return errors.New("id does not belong to a patch of the status: the API server would not store it")
 	case o.GracePeriodSeconds != nil && *o.GracePeriodSeconds < 0:
 		return fmt.Errorf("gracePeriodSeconds is %d: it must not be negative", *o.GracePeriodSeconds)
-	}
-	return o.checkChoices()
-}
-
-func (o Operation) checkChoices() error {
-	for _, choice := range []struct{ name, value, allowed string }{
-		{"strategy", string(o.Strategy), "merge apply"},
-		{"onImmutable", string(o.OnImmutable), "fail recreate"},
-	} {
-		if allowed := strings.Fields(choice.allowed); choice.value != "" && !slices.Contains(allowed, choice.value) {
-			return fmt.Errorf("%s %q does not exist: use %s", choice.name, choice.value, strings.Join(allowed, " or "))
-		}
+	case !slices.Contains([]Strategy{"", Merge, Apply}, o.Strategy):
+		return fmt.Errorf("strategy %q does not exist: use %s or %s", o.Strategy, Merge, Apply)
+	case !slices.Contains([]OnImmutable{"", FailImmutable, Recreate}, o.OnImmutable):
+		return fmt.Errorf("onImmutable %q does not exist: use %s or %s", o.OnImmutable, FailImmutable, Recreate)
 	}
 	return nil
 }
