@@ -36,7 +36,7 @@ func (c *call) fightDelay(live *unstructured.Unstructured) time.Duration {
 }
 
 func (c *call) fightKey(live *unstructured.Unstructured) string {
-	return string(live.GetUID()) + c.hash
+	return string(live.GetUID()) + " " + c.hash
 }
 
 // yield delays a write that another writer undoes, and reports whether it did, once per operation.

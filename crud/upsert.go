@@ -21,15 +21,9 @@ import (
 	"k8s.io/client-go/util/csaupgrade"
 )
 
-// settledKey is a state of an object, and a desired state that the API server does not see a difference to.
-type settledKey struct {
-	uid             types.UID
-	resourceVersion string
-	desired         string
-}
-
-func (c *call) settledKey(live *unstructured.Unstructured) settledKey {
-	return settledKey{live.GetUID(), live.GetResourceVersion(), c.hash}
+// settledKey names a state of an object, and a desired state that the API server does not see a difference to.
+func (c *call) settledKey(live *unstructured.Unstructured) string {
+	return live.GetResourceVersion() + " " + c.fightKey(live)
 }
 
 func (c *call) createOrUpdate(ctx context.Context) error {
