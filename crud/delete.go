@@ -68,11 +68,21 @@ func (c *call) ensureDeleted(ctx context.Context) error {
 				return err
 			}
 		}
-		rejected := err
-		if err := c.awaitDeletion(ctx, live); err != nil || c.result.Outcome == Deleting || ClassOf(rejected) != Precondition || !c.hasPreconditions() {
-			return err
+		last, failed := c.awaitGone(ctx, live)
+		switch {
+		case failed != nil && c.op.Preconditions.ResourceVersion != nil:
+			return asPrecondition(failed)
+		case failed != nil:
+			return failed
+		case last != nil:
+			c.result.Outcome, c.result.Finalizers = Deleting, last.GetFinalizers()
+			return nil
 		}
-		return rejected // another client has deleted the object
+		c.result.Outcome, c.result.Object = Deleted, nil
+		if ClassOf(err) == Precondition && c.hasPreconditions() {
+			return err // another client has deleted the object
+		}
+		return nil
 	})
 }
 
@@ -98,24 +108,6 @@ func (c *call) isDeletedSo(live *unstructured.Unstructured) bool {
 		return slices.Contains(finalizers, wanted)
 	}
 	return !slices.Contains(finalizers, metav1.FinalizerDeleteDependents) && !slices.Contains(finalizers, metav1.FinalizerOrphanDependents)
-}
-
-// awaitDeletion sets the outcome: Deleted once the object does not exist, even if there is another of its name, and Deleting if it is not within
-// Operation.Wait.
-func (c *call) awaitDeletion(ctx context.Context, live *unstructured.Unstructured) error {
-	last, err := c.awaitGone(ctx, live)
-	if c.op.Preconditions.ResourceVersion != nil {
-		err = asPrecondition(err)
-	}
-	switch {
-	case err != nil:
-		return err
-	case last == nil:
-		c.result.Outcome, c.result.Object = Deleted, nil
-	default:
-		c.result.Outcome, c.result.Finalizers = Deleting, last.GetFinalizers()
-	}
-	return nil
 }
 
 // awaitGone returns nil once the object is deleted, or its last state when Operation.Wait is over. A request that fails does not end the wait.
