@@ -150,7 +150,6 @@ type call struct {
 	hasYielded  bool
 	foreseen    foresight // by the preflight of the plan
 	sent        []byte    // the merge patch that was made from the state of the object
-	cannotWatch bool
 }
 
 func (c *call) run(ctx context.Context) error {
