@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mallard-dev/mallard/crud/internal/self"
+	"github.com/mallard-dev/mallard/crud/internal/child"
 	"github.com/mallard-dev/mallard/crud/operations"
 )
 
@@ -102,7 +102,7 @@ func (x *executable) call(ctx context.Context, run *Run) (file operations.File, 
 	if err := prepare(root, run); err != nil {
 		return file, err
 	}
-	program, err := self.Path()
+	program, err := child.Executable()
 	if err != nil {
 		return file, err
 	}

@@ -27,7 +27,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 	"mvdan.cc/sh/x/coreutils"
 
-	"github.com/mallard-dev/mallard/crud/internal/self"
+	"github.com/mallard-dev/mallard/crud/internal/child"
 )
 
 // command is the argument that selects a tool, whose name and arguments follow.
@@ -71,7 +71,7 @@ func Command(path string) ([]string, error) {
 	if errInterpreter == nil && errShell == nil || name != "bash" && name != "sh" {
 		return []string{path}, nil
 	}
-	program, err := self.Path()
+	program, err := child.Executable()
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func missing(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 			return next(ctx, args)
 		}
 		if slices.Contains(tools, args[0]) {
-			program, err := self.Path()
+			program, err := child.Executable()
 			if err != nil {
 				return err
 			}

@@ -14,12 +14,11 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"syscall"
 	"time"
-
-	"github.com/mallard-dev/mallard/crud/internal/self"
 )
 
 const (
@@ -88,8 +87,33 @@ var children = func() chan *process {
 	return all
 }()
 
+// called is the path by which the process was called, or "". A main function may replace the arguments later, and change the working directory.
+var called = func() string {
+	path, err := exec.LookPath(os.Args[0])
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return ""
+	}
+	return path
+}()
+
+// Executable returns the path of the executable. Without a /proc file system, as in Pods of the local control plane, that is the one by which the process was
+// called.
+func Executable() (string, error) {
+	path, err := os.Executable()
+	switch {
+	case err == nil:
+		return path, nil
+	case called != "":
+		return called, nil
+	}
+	return "", fmt.Errorf("finding the executable of this process: %w", err)
+}
+
 func start() (*process, error) {
-	program, err := self.Path()
+	program, err := Executable()
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package self
+package child
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 )
 
-// name is the path by which the process was called, or "". A main function may replace the arguments later, and change the working directory.
-var name = func() string {
+// called is the path by which the process was called, or "". A main function may replace the arguments later, and change the working directory.
+var called = func() string {
 	path, err := exec.LookPath(os.Args[0])
 	if err == nil {
 		path, err = filepath.Abs(path)
@@ -24,15 +24,15 @@ var name = func() string {
 	return path
 }()
 
-// Path returns the path of the executable. Without a /proc file system, as in Pods of the local control plane, that is the one by which the process was
+// Executable returns the path of the executable. Without a /proc file system, as in Pods of the local control plane, that is the one by which the process was
 // called.
-func Path() (string, error) {
+func Executable() (string, error) {
 	path, err := os.Executable()
 	switch {
 	case err == nil:
 		return path, nil
-	case name != "":
-		return name, nil
+	case called != "":
+		return called, nil
 	}
 	return "", fmt.Errorf("finding the executable of this process: %w", err)
 }
