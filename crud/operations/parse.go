@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package operations
 
 import (
+	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -54,10 +55,9 @@ func parse(content []byte, found *faults) (file File) {
 		found.addf(position{1, 1}, "the file has %d bytes, more than %d", len(content), MostBytes)
 		return file
 	}
-	if i := firstInvalid(content); i >= 0 {
-		r := newReader(content, found.room, true)
-		r.pass(i)
-		found.addf(r.begin, "the file is not UTF-8 text: byte 0x%02x", content[i])
+	isNoText := func(r rune) bool { return r == 0 || r == utf8.RuneError }
+	if i := bytes.IndexFunc(content, isNoText); i >= 0 && (content[i] == 0 || !utf8.Valid(content)) {
+		found.addf(position{1, 1}.after(content[:i]), "the file is not UTF-8 text: byte 0x%02x", content[i])
 		return file
 	}
 	first := true
@@ -91,18 +91,6 @@ func parse(content []byte, found *faults) (file File) {
 		}
 		found.operation++
 	}
-}
-
-// firstInvalid returns the offset of the first byte that no text contains, or -1.
-func firstInvalid(content []byte) int {
-	for i := 0; i < len(content); {
-		r, size := utf8.DecodeRune(content[i:])
-		if r == 0 || r == utf8.RuneError && size == 1 {
-			return i
-		}
-		i += size
-	}
-	return -1
 }
 
 // position is the line and column of a value, counted from 1.
