@@ -57,15 +57,7 @@ func (o Operation) mayRepeatEffect() bool {
 
 // identify returns an id that is the same for the same operation at the same place of the same task.
 func (o Operation) identify(task string, index int) (string, error) {
-	var object map[string]any
-	if !isNil(o.Object) {
-		var err error
-		if object, err = fields(o.Object); err != nil {
-			return "", err
-		}
-	}
-	ref := struct{ APIVersion, Kind, Namespace, Name string }(o.Ref)
-	content, err := json.Marshal([]any{task, index, o.Type, ref, object, string(o.Patch), o.JQ})
+	content, err := json.Marshal([]any{task, index, o.Type, o.Ref, o.Object, string(o.Patch), o.JQ})
 	if err != nil {
 		return "", fmt.Errorf("encoding the operation: %w", err)
 	}
