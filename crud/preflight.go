@@ -160,8 +160,9 @@ func (e effects) explaining(op Operation, err error) *effect {
 }
 
 func (e effect) explains(op Ref, class Class, message string) bool {
-	isNear, group := e.Namespace == op.Namespace, groupOf(e.APIVersion)
-	isSameKind := e.Kind == op.Kind && group == groupOf(op.APIVersion)
+	kind := schema.FromAPIVersionAndKind(e.APIVersion, e.Kind)
+	isNear, group := e.Namespace == op.Namespace, kind.Group
+	isSameKind := kind.GroupKind() == schema.FromAPIVersionAndKind(op.APIVersion, op.Kind).GroupKind()
 	switch {
 	case isSameKind && isNear && e.Name == op.Name:
 		return false // the effect is certain, and the message names the object of the operation
@@ -193,9 +194,4 @@ func (e effect) mentionedIn(message string) bool {
 		return false
 	}
 	return strings.Contains(message, `"`+e.Name+`"`) || strings.Contains(message+" ", "name "+e.Name+" ")
-}
-
-func groupOf(apiVersion string) string {
-	version, _ := schema.ParseGroupVersion(apiVersion) // resolved
-	return version.Group
 }
