@@ -223,13 +223,6 @@ func (c *call) checkChange(live *unstructured.Unstructured, after map[string]any
 		}
 	}
 	changed.SetResourceVersion(live.GetResourceVersion())
-	if live.GetDeletionTimestamp() != nil {
-		for _, finalizer := range changed.GetFinalizers() {
-			if !slices.Contains(live.GetFinalizers(), finalizer) {
-				return fmt.Errorf("the filter added the finalizer %s to an object that is being deleted", finalizer)
-			}
-		}
-	}
 	return nil
 }
 
