@@ -42,10 +42,9 @@ func (c *call) fightKey(live *unstructured.Unstructured) string {
 // yield delays a write that another writer undoes, and reports whether it did, once per operation.
 func (c *call) yield(ctx context.Context, live *unstructured.Unstructured, patch map[string]any) (bool, error) {
 	delay := c.fightDelay(live)
-	if delay == 0 || c.hasYielded || c.options.DryRun {
+	if delay == 0 || c.result.Contested != "" || c.options.DryRun {
 		return false, nil
 	}
-	c.hasYielded = true
 	writeFights.Add(ctx, 1, metric.WithAttributes(c.ofKind()...))
 	c.result.Contested = contested(live, patch, c.options.FieldManager)
 	c.result.Warnings = append(c.result.Warnings,
