@@ -205,10 +205,7 @@ func (c *call) resolve() error {
 		c.object.SetNamespace(c.op.Namespace)
 	}
 	c.kind, c.op.Kind, c.op.APIVersion = found, found.Kind, found.GroupVersion().String()
-	c.objects = c.dynamic.Resource(found.gvr())
-	if c.op.Namespace != "" {
-		c.objects = c.dynamic.Resource(found.gvr()).Namespace(c.op.Namespace)
-	}
+	c.objects = c.dynamic.Resource(found.gvr()).Namespace(c.op.Namespace) // or without one
 	return nil
 }
 

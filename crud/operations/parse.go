@@ -77,10 +77,9 @@ func parse(content []byte, found *faults) (file File) {
 		}
 		d := &decoder{faults: found}
 		d.decode(document)
-		for _, op := range d.all {
-			if file.Operations = append(file.Operations, op); d.onHookError {
-				file.OnHookError = append(file.OnHookError, op)
-			}
+		file.Operations = append(file.Operations, d.all...)
+		if d.onHookError {
+			file.OnHookError = append(file.OnHookError, d.all...)
 		}
 		if len(found.found) == mostFaults {
 			return file
