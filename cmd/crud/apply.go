@@ -22,14 +22,12 @@ type applyFlags struct {
 	cluster
 	task, output, onFailure, preflight string
 
-	flags  *pflag.FlagSet
-	dryRun bool
+	flags *pflag.FlagSet
 }
 
 func (a *applyFlags) register() {
 	a.cluster.register(a.flags)
 	a.flags.StringVar(&a.task, "task", "", "`name` of the task, the same for each repetition after a failure: no operation is executed twice")
-	a.flags.BoolVar(&a.dryRun, "dry-run", false, "change nothing (default as the file says)")
 	choose := func(chosen *string, name, usage, one, other string) {
 		a.flags.Func(name, usage, func(value string) error {
 			if *chosen = value; value != one && value != other {
@@ -45,9 +43,6 @@ func (a *applyFlags) register() {
 
 // override replaces the options of a file by those of flags.
 func (a *applyFlags) override(file *operations.File) {
-	if a.flags.Changed("dry-run") {
-		file.DryRun = a.dryRun
-	}
 	if a.onFailure != "" {
 		file.Continue = a.onFailure == "continue"
 	}
