@@ -48,18 +48,15 @@ func (c *call) ofKind() []attribute.KeyValue {
 
 // begin makes the span of the operation. end must be called with the error of the operation, and measures it. Dry runs are not counted.
 func (c *call) begin(ctx context.Context) (_ context.Context, end func(error)) {
-	ctx, span := otel.Tracer(scope).Start(ctx, string(c.op.Type))
+	ctx, span := otel.Tracer(scope).Start(ctx, string(c.op.Type)) //nolint:spancheck // the caller ends it
 	start := time.Now()
-	return ctx, func(err error) {
-		defer span.End()
+	return ctx, func(err error) { //nolint:spancheck // as above
 		outcome := attribute.String("outcome", string(c.result.Outcome))
-		if span.IsRecording() {
-			span.SetName(string(c.op.Type) + " " + c.op.Kind)
-			span.SetAttributes(attribute.String("crud.group", c.kind.Group), attribute.String("crud.kind", c.op.Kind),
-				attribute.String("crud.namespace", c.op.Namespace), attribute.String("crud.name", c.op.Name),
-				attribute.String("crud.outcome", string(c.result.Outcome)), attribute.Bool("crud.dry_run", c.options.DryRun))
-			failSpan(span, err)
-		}
+		span.SetName(string(c.op.Type) + " " + c.op.Kind)
+		span.SetAttributes(attribute.String("crud.group", c.kind.Group), attribute.String("crud.kind", c.op.Kind),
+			attribute.String("crud.namespace", c.op.Namespace), attribute.String("crud.name", c.op.Name),
+			attribute.String("crud.outcome", string(c.result.Outcome)), attribute.Bool("crud.dry_run", c.options.DryRun))
+		endSpan(span, err)
 		if c.options.DryRun {
 			return
 		}
@@ -86,7 +83,6 @@ func (c *call) request(
 	ctx context.Context, method, doing string, sent any, send func(context.Context) (*unstructured.Unstructured, error),
 ) (*unstructured.Unstructured, error) {
 	ctx, span := otel.Tracer(scope).Start(ctx, method, trace.WithSpanKind(trace.SpanKindClient))
-	defer span.End()
 	var warnings []string
 	object, err := send(context.WithValue(ctx, warningsKey{}, &warnings))
 	err = ofRequest(method != http.MethodGet && !c.options.DryRun, err)
@@ -99,24 +95,20 @@ func (c *call) request(
 		}
 	}
 	c.result.Warnings = append(c.result.Warnings, warnings...)
-	switch failSpan(span, err); {
-	case err != nil:
-		return nil, fmt.Errorf("%s the object: %w", doing, err)
-	case object != nil:
+	if err == nil && object != nil {
 		c.result.Object = object
 		span.SetAttributes(attribute.String("crud.resource_version", object.GetResourceVersion()))
+	}
+	if endSpan(span, err); err != nil {
+		return nil, fmt.Errorf("%s the object: %w", doing, err)
 	}
 	return object, nil
 }
 
 func endSpan(span trace.Span, err error) {
-	failSpan(span, err)
-	span.End()
-}
-
-func failSpan(span trace.Span, err error) {
 	if err != nil {
 		span.SetAttributes(attribute.String("crud.error_class", string(ClassOf(err))))
 		span.SetStatus(codes.Error, err.Error())
 	}
+	span.End()
 }
