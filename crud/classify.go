@@ -174,7 +174,7 @@ const (
 	Conflict Class = "Conflict"
 	// Precondition: the object has another UID or resourceVersion than the operation requires.
 	Precondition Class = "Precondition"
-	// OwnershipConflict: another field manager owns a field.
+	// OwnershipConflict: another field manager owns a field, or another owner controls the object.
 	OwnershipConflict Class = "OwnershipConflict"
 	// Immutable: a field cannot be changed after the object was created.
 	Immutable Class = "Immutable"

@@ -52,7 +52,7 @@ func (c *call) ensureDeleted(ctx context.Context) error {
 		if live.GetDeletionTimestamp() != nil {
 			preconditions.ResourceVersion = nil // a deletion that has begun has changed it
 		}
-		if err := checkPreconditions(live, preconditions); err != nil {
+		if err := errors.Join(checkPreconditions(live, preconditions), c.checkOwner(live)); err != nil {
 			return asPrecondition(err)
 		}
 		target = live.GetUID()

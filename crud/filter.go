@@ -126,7 +126,7 @@ func (c *call) filterPatch(ctx context.Context) error {
 			unknown = c.wasWritten(live, pending)
 			return nil
 		}
-		if err := checkPreconditions(live, c.op.Preconditions); err != nil {
+		if err := errors.Join(checkPreconditions(live, c.op.Preconditions), c.checkOwner(live)); err != nil {
 			return err
 		}
 		patch, err := c.writeChange(ctx, live)

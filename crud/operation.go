@@ -100,6 +100,9 @@ type Operation struct {
 	IgnoreUnknownKind bool
 	Strategy          Strategy
 	OnImmutable       OnImmutable
+	// OwnedBy is the UID of the controller that an object must have in its owner references. Another object is neither changed nor deleted: it is an
+	// OwnershipConflict. CreateOrUpdate creates only an object that has it.
+	OwnedBy types.UID
 	// GracePeriodSeconds replaces the grace period that the object has for its deletion. Zero deletes it at once.
 	GracePeriodSeconds *int64
 	// Wait is the maximum time for which a deletion is awaited. Zero does not wait: the outcome is Deleting, and the same operation later resumes.

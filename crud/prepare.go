@@ -107,6 +107,7 @@ func (o Operation) checkOptions() error {
 		{"id", o.ID != "", withIDs},
 		{"wait", o.Wait != 0, slices.Concat(deletions, upsert)},
 		{"preconditions", o.Preconditions != (metav1.Preconditions{}), slices.Concat(deletions, upsert, patches)},
+		{"ownedBy", o.OwnedBy != "", slices.Concat(deletions, upsert, []Type{TypeFilterPatch, TypeJQPatch})},
 	} {
 		if option.set && !slices.Contains(option.of, o.Type) {
 			return fmt.Errorf("%s does not belong to %s, but to %s", option.name, o.Type, list(names(option.of, func(t Type) string { return string(t) })))

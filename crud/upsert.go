@@ -8,6 +8,7 @@ package crud
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -54,11 +55,14 @@ func (c *call) upsert(ctx context.Context, desired *unstructured.Unstructured) e
 	live, err := c.get(ctx)
 	switch {
 	case ClassOf(err) == NotFound && !c.hasPreconditions():
+		if err := c.checkOwner(desired); err != nil {
+			return err // the next run would reject what this one has created
+		}
 		return c.create(ctx, desired)
 	case err != nil:
 		return err
 	}
-	if err := checkPreconditions(live, c.op.Preconditions); err != nil {
+	if err := errors.Join(checkPreconditions(live, c.op.Preconditions), c.checkOwner(live)); err != nil {
 		return err
 	}
 	if live.GetDeletionTimestamp() != nil {
@@ -155,6 +159,19 @@ func checkPreconditions(live *unstructured.Unstructured, preconditions metav1.Pr
 	}
 	if version := preconditions.ResourceVersion; version != nil && *version != live.GetResourceVersion() {
 		return Conflict.errorf("the object has resourceVersion %s, not %s: it has changed", live.GetResourceVersion(), *version)
+	}
+	return nil
+}
+
+func (c *call) checkOwner(live *unstructured.Unstructured) error {
+	if c.op.OwnedBy == "" {
+		return nil
+	}
+	switch owner := metav1.GetControllerOfNoCopy(live); {
+	case owner == nil:
+		return OwnershipConflict.errorf("the object has no controller in its owner references, and that of ownedBy is required")
+	case owner.UID != c.op.OwnedBy:
+		return OwnershipConflict.errorf("the object is controlled by %s %s", owner.Kind, owner.Name)
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func FuzzOutput(f *testing.F) {
 		"operationType: CreateOrUpdate\nstrategy: apply\nspec: &a\n  apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a, namespace: d}\n  data: {k: *a}\n",
 		"operationType: Create\nspec: {apiVersion: v1, kind: ConfigMapList, items: [{metadata: {name: a, namespace: d}, data: null}, {<<: {metadata: 1}}]}\n",
 		"operationType: CreateOrUpdate\nspec: {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: d, labels: [a], annotations: 1, finalizers: {}, ownerReferences: [1]}}\n",
-		"operationType: EnsureDeleted\nkind: ConfigMap\nnamespace: d\nname: a\nwait: 0s\npreconditions: {uid: u, resourceVersion: '1'}\n",
+		"operationType: EnsureDeleted\nkind: ConfigMap\nnamespace: d\nname: a\nwait: 0s\npreconditions: {uid: u, resourceVersion: '1'}\nownedBy: x\n",
 		`{"operationType":"MergePatch",` + configMap + `,"statusPatch":true,"applyOnHookError":true,"spec":{"metadata":[],"status":null}}`,
 	} {
 		f.Add([]byte(file), []byte(`{"allowed":true,"patch":"W3sib3AiOiJ0ZXN0IiwicGF0aCI6Ii9saXN0IiwidmFsdWUiOltudWxsXX1d"}`), []byte(`{"name":"a","action":"observe","value":1,"buckets":[1,2]}`))

@@ -65,7 +65,7 @@ type arguments struct {
 var (
 	texts = map[string]string{
 		"namespace": "namespace", "api-version": "apiVersion", "strategy": "strategy",
-		"on-immutable": "onImmutable", "wait": "wait",
+		"on-immutable": "onImmutable", "owned-by": "ownedBy", "wait": "wait",
 		"uid": "preconditions.uid", "resource-version": "preconditions.resourceVersion",
 	}
 	switches = map[string]string{

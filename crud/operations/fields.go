@@ -43,6 +43,7 @@ var operationFields = []fieldType{
 	{hookErrorField, boolean(func(d *decoder) *bool { return &d.onHookError }), []string{"ignoreHookError"}},
 	{"strategy", text(func(d *decoder) *crud.Strategy { return &d.op.Strategy }), nil},
 	{"onImmutable", text(func(d *decoder) *crud.OnImmutable { return &d.op.OnImmutable }), nil},
+	{"ownedBy", text(func(d *decoder) *types.UID { return &d.op.OwnedBy }), nil},
 	{"gracePeriodSeconds", func(d *decoder, f field) {
 		seconds, _ := scalar[int64](d, f, "an integer")
 		d.op.GracePeriodSeconds = &seconds

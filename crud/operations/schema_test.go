@@ -164,7 +164,7 @@ func TestSchema_Samples_AgreeWithTheParser(t *testing.T) {
 
 // examples are values of fields, and unset ones that mean the same as no field.
 var examples = map[string][]any{
-	"apiVersion": {"a", ""}, "kind": {"a", ""}, "namespace": {"a", ""}, "name": {"a", ""},
+	"apiVersion": {"a", ""}, "kind": {"a", ""}, "namespace": {"a", ""}, "name": {"a", ""}, "ownedBy": {"a", ""},
 	"spec": {nil}, "statusPatch": {true, false}, "subresource": {"status", ""}, "preconditions": {map[string]any{"uid": "a"}, map[string]any{}},
 	"ignoreMissing": {true, false}, "ignoreMissingPaths": {true, false}, "ignoreUnknownKind": {true, false}, "applyOnHookError": {true, false},
 	"strategy": {"merge"}, "onImmutable": {"fail"}, "gracePeriodSeconds": {0}, "wait": {"1s", "0s"},

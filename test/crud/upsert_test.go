@@ -354,16 +354,35 @@ func partNames(t testing.TB, object *unstructured.Unstructured) (names []string)
 
 func TestCreateOrUpdate_OtherController_IsRejected(t *testing.T) {
 	s := newScene(t)
-	controlledBy := func(owner string) crud.Operation {
-		controller := s.run(crud.CreateIfNotExists(s.configMap(owner, nil)), crud.Created).Object
-		owned := s.configMap("a", map[string]string{"owner": owner})
-		owned.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(controller, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
-		return crud.CreateOrUpdate(owned)
+	owner := s.run(crud.Create(s.configMap("owner", nil)), crud.Created).Object
+	owned := s.configMap("a", nil)
+	owned.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
+	s.run(crud.Create(owned), crud.Created)
+	op := crud.CreateOrUpdate(s.configMap("a", map[string]string{"k": "1"}))
+	op.OwnedBy = "another"
+	if message := s.fails(op, crud.OwnershipConflict); !strings.Contains(message, "ConfigMap owner") {
+		t.Errorf("the message does not name the owner: %s", message)
 	}
-	s.run(controlledBy("one"), crud.Created)
-	if message := s.fails(controlledBy("other"), crud.Invalid); !strings.Contains(message, "ConfigMap/one and ConfigMap/other") {
-		t.Errorf("the message does not name the controllers: %s", message)
+	op.OwnedBy = owner.GetUID()
+	s.run(op, crud.Updated)
+
+	s.run(crud.Create(s.configMap("free", nil)), crud.Created)
+	upsert, remove := crud.CreateOrUpdate(s.configMap("free", map[string]string{"k": "1"})), crud.EnsureDeleted(s.ref("ConfigMap", "free"))
+	adopts := s.configMap("free", nil)
+	adopts.OwnerReferences = owned.OwnerReferences
+	for _, op := range []crud.Operation{upsert, crud.CreateOrUpdate(adopts), crud.JQPatch(remove.Ref, `.data.k = "1"`), remove} {
+		op.OwnedBy = owner.GetUID()
+		if message := s.fails(op, crud.OwnershipConflict); !strings.Contains(message, "no controller") {
+			t.Errorf("the message does not name the reason: %s", message)
+		}
 	}
+	// The next run would not change what it has created.
+	s.remove("free")
+	upsert.OwnedBy = owner.GetUID()
+	s.fails(upsert, crud.OwnershipConflict)
+	upsert.Object = adopts
+	s.run(upsert, crud.Created)
+	s.run(upsert, crud.Unchanged)
 }
 
 func TestCreateOrUpdate_WriteFails_IsTriedAgainOrReported(t *testing.T) {
