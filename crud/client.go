@@ -139,16 +139,18 @@ func (c *call) failed(ctx context.Context, err error) error {
 // call is one operation while it runs.
 type call struct {
 	*Client
-	op       Operation
-	object   *unstructured.Unstructured // Operation.Object
-	sampled  schema.GroupVersionKind    // of the Go type that the function of FilterPatch takes
-	kind     kind
-	objects  dynamic.ResourceInterface
-	result   Result
-	read     *unstructured.Unstructured // the state that was read first
-	hash     string                     // of the desired state of CreateOrUpdate
-	foreseen foresight                  // by the preflight of the plan
-	sent     []byte                     // the merge patch that was made from the state of the object
+	op          Operation
+	object      *unstructured.Unstructured // Operation.Object
+	sampled     schema.GroupVersionKind    // of the Go type that the function of FilterPatch takes
+	kind        kind
+	objects     dynamic.ResourceInterface
+	result      Result
+	read        *unstructured.Unstructured // the state that was read first
+	hash        string                     // of the desired state of CreateOrUpdate
+	hasYielded  bool
+	foreseen    foresight // by the preflight of the plan
+	sent        []byte    // the merge patch that was made from the state of the object
+	cannotWatch bool
 }
 
 func (c *call) run(ctx context.Context) error {

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
 )
 
 // policies are the propagation policies of the deletions, and the finalizer by which an object shows that it is deleted so. They are always
@@ -29,8 +30,11 @@ var policies = map[Type]struct {
 	TypeEnsureDeletedOrphaning:    {metav1.DeletePropagationOrphan, metav1.FinalizerOrphanDependents},
 }
 
-// polling is the back-off between the requests for an object that is being deleted.
-var polling = wait.Backoff{Duration: 20 * time.Millisecond, Factor: 1.5, Jitter: 0.1, Steps: 20, Cap: 2 * time.Second}
+// longestWatch bounds the time for which a deletion is awaited only by its event, which may be lost.
+const longestWatch = 30 * time.Second
+
+// polling is the back-off between the requests for an object that is being deleted and cannot be watched.
+var polling = wait.Backoff{Duration: 20 * time.Millisecond, Factor: 1.5, Jitter: 0.1, Steps: 20, Cap: time.Second}
 
 // ensureDeleted deletes the object that it finds, and never one that is created later with the same name.
 func (c *call) ensureDeleted(ctx context.Context) error {
@@ -130,9 +134,35 @@ func (c *call) awaitGone(ctx context.Context, live *unstructured.Unstructured) (
 		if left <= 0 {
 			return live, err
 		}
-		if !sleep(ctx, min(backoff.Step(), left)) {
+		delay := min(backoff.Step(), left)
+		if err != nil || !c.awaitEvent(ctx, live, min(left, longestWatch)) {
+			sleep(ctx, delay)
+		}
+		if ctx.Err() != nil {
 			return nil, canceled(ctx, errors.New("waiting for the deletion"))
 		}
+	}
+}
+
+// awaitEvent waits until the object changes, at most for a time. It reports false if it cannot watch the object, which needs a permission that
+// deletions do not need.
+func (c *call) awaitEvent(ctx context.Context, live *unstructured.Unstructured, limit time.Duration) bool {
+	if c.cannotWatch {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	events, err := c.objects.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + c.op.Name, ResourceVersion: live.GetResourceVersion()})
+	if err != nil {
+		c.cannotWatch = true
+		return false
+	}
+	defer events.Stop()
+	select {
+	case event, ok := <-events.ResultChan():
+		return ok && event.Type != watch.Error
+	case <-ctx.Done():
+		return true
 	}
 }
 

@@ -8,6 +8,7 @@ package crud
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -17,23 +18,43 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-func TestEnsureDeleted_Wait_PollsUntilItIsGone(t *testing.T) {
+// A wait costs a watch instead of a request per second, and needs no permission to watch.
+func TestEnsureDeleted_Wait_WatchesOrPolls(t *testing.T) {
 	s := newScene(t)
 	op := crud.EnsureDeletedInBackground(s.ref("ConfigMap", "a"))
 	op.Wait = harness.Deadline
-	s.run(crud.Create(s.configMap("a", nil)), crud.Created)
-	s.patch(configMaps, "a", `{"metadata":{"finalizers":["example.com/theirs"]}}`)
-	reads := s.proxy.Count(harness.Matching("get", "configmaps").And(harness.InNamespace(s.ns)))
-	done := s.begin(op)
-	harness.Eventually(t, "the operation polls", func(context.Context) error {
-		if reads() < 6 {
-			return errors.New("it has sent less than 6 reads")
+	here := harness.InNamespace(s.ns)
+	watches := harness.Matching("watch", "configmaps").And(here)
+	wait := func(waits func() error) (reads int) {
+		s.run(crud.Create(s.configMap("a", nil)), crud.Created)
+		s.patch(configMaps, "a", `{"metadata":{"finalizers":["example.com/theirs"]}}`)
+		gets := s.proxy.Count(harness.Matching("get", "configmaps").And(here))
+		done := s.begin(op)
+		harness.Eventually(t, "the operation waits", func(context.Context) error { return waits() })
+		s.patch(configMaps, "a", `{"metadata":{"finalizers":null}}`)
+		if after := <-done; after.err != nil || after.result.Outcome != crud.Deleted {
+			t.Errorf("got %v, %v", after.result.Outcome, after.err)
+		}
+		return gets()
+	}
+	if reads := wait(func() error {
+		if s.proxy.Watches(watches) == 0 {
+			return errors.New("there is no watch")
+		}
+		return nil
+	}); reads > 4 {
+		t.Errorf("sent %d reads", reads)
+	}
+	refused := s.proxy.Count(watches)
+	s.proxy.Fail(watches, http.StatusForbidden)
+	wait(func() error {
+		if refused() == 0 {
+			return errors.New("it has not tried to watch")
 		}
 		return nil
 	})
-	s.patch(configMaps, "a", `{"metadata":{"finalizers":null}}`)
-	if after := <-done; after.err != nil || after.result.Outcome != crud.Deleted {
-		t.Errorf("got %v, %v", after.result.Outcome, after.err)
+	if n := refused(); n != 1 {
+		t.Errorf("tried to watch %d times", n)
 	}
 }
 
