@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -85,11 +84,4 @@ func expected(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) && !apierrors.IsUnexpectedServerError(err) ||
 		apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) ||
 		apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota: ") || errors.Is(err, context.Canceled) || errors.Is(err, errNotSynced)
-}
-
-// forget drops the objects that a filter accepts.
-func (b *backOff) forget(filter func(types.NamespacedName) bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	maps.DeleteFunc(b.failing, func(object types.NamespacedName, _ failing) bool { return filter(object) })
 }

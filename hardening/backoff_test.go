@@ -79,11 +79,12 @@ func TestBackoff_Results_AreRepeatedAndLoggedAsTheirKind(t *testing.T) {
 	}
 }
 
-func TestBackoff_Promotion_ForgetsTheKeysOfTheBucket(t *testing.T) {
+// After a lease is lost, the retry of an object is skipped.
+func TestBackoff_SkippedKey_IsForgotten(t *testing.T) {
 	b, _ := newTestBackoff()
 	_, _ = b.result(one, errors.New("down"))
-	b.forget(bucketOf("default").Has)
-	if b.wait(one) > 0 {
+	_, _ = b.result(one, controller.NewSkipKey(one.String()))
+	if b.wait(one) > 0 || len(b.failing) > 0 {
 		t.Error("the back-off of an earlier term is in force")
 	}
 }

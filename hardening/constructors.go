@@ -148,7 +148,7 @@ func (c *construction) nextTracker(key any) any {
 	if set := c.Context.Value(key); set != nil || c.returned.Load() {
 		return set
 	}
-	if t := newTracking(controller.GetTrackerLease(c.Context)); c.tracker.CompareAndSwap(nil, t) {
+	if t := newTracking(); c.tracker.CompareAndSwap(nil, t) {
 		return t
 	}
 	return nil
@@ -190,7 +190,6 @@ func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (contex
 	}
 	i.RegisterDuck(p.rehearsal(i.Interface, i.GetInformerFactories()))
 	ctx, informers := i.Interface.SetupInformers(ctx, cfg)
-	go p.informers.reportUnsynced(ctx)
 	serve := func() {}
 	if !p.off[probes] {
 		ctx, serve = p.withProbes(ctx, signal, informers)

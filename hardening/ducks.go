@@ -143,7 +143,7 @@ func (f *factory) start(gvr schema.GroupVersionResource) *entry {
 	e.err = errors.Join(inner.SetTransform(f.toDuckType), inner.SetWatchErrorHandlerWithContext(onWatchError))
 	e.informer = f.process.wrap(gvr.Resource, inner)
 	e.informer.resource = gvr
-	f.process.informers.add(e.informer)
+	f.process.informers.all.Store(e.informer, nil)
 	e.lister = cache.NewGenericLister(inner.GetIndexer(), gvr.GroupResource())
 	go inner.Run(f.typed.StopChannel)
 	return e

@@ -17,7 +17,6 @@ import (
 	"go.uber.org/zap"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/controller"
@@ -27,8 +26,6 @@ import (
 
 // informers are the informers of the process that this package has wrapped.
 type informers struct{ all sync.Map } // of *informer
-
-func (i *informers) add(added *informer) { i.all.Store(added, nil) }
 
 func (i *informers) list() (all []*informer) {
 	for key := range i.all.Range {
@@ -82,17 +79,6 @@ func (i *informers) missed(w write) {
 			informer.selects.Store(true)
 		}
 	}
-}
-
-// reportUnsynced logs what the start waits for. Upstream waits without a limit and without a word.
-func (i *informers) reportUnsynced(ctx context.Context) {
-	_ = wait.PollUntilContextCancel(ctx, 10*time.Second, false, func(context.Context) (bool, error) {
-		kinds := i.unsynced()
-		if len(kinds) > 0 {
-			logging.FromContext(ctx).Warnw("Informers have not completed their first list", "kinds", kinds)
-		}
-		return len(kinds) == 0, nil
-	})
 }
 
 // rehearsal runs the injectors of informers on spare factories, and makes the real factories return wrapped informers: a factory keeps the
@@ -158,7 +144,7 @@ func (p *process) seed(factory any, spare cache.SharedIndexInformer) {
 	informerFor := reflect.ValueOf(factory).MethodByName("InformerFor")
 	wrapped := p.wrap(object.Elem().Name(), spare)
 	constructor := reflect.MakeFunc(informerFor.Type().In(1), func([]reflect.Value) []reflect.Value {
-		p.informers.add(wrapped)
+		p.informers.all.Store(wrapped, nil)
 		return []reflect.Value{reflect.ValueOf(wrapped)}
 	})
 	informerFor.Call([]reflect.Value{reflect.New(object.Elem()), constructor})

@@ -34,27 +34,24 @@ import (
 const ProbesVariable = "HEALTH_PORT"
 
 // checkPorts ends the process if a port is taken: sharedmain runs on without the webhook or the profiler, and reports the error when the process ends,
-// with exit code 0.
+// with exit code 0. Port 0 is never taken.
 func checkPorts(ctx context.Context) {
-	for variable, standard := range map[string]int{
-		ProbesVariable:            0, // a main may serve its own probes on the port of sharedmain
-		"METRICS_PROMETHEUS_PORT": 0, runtime.ProfilingPortEnvKey: runtime.ProfilingDefaultPort,
-	} {
-		checkPort(variable, cmp.Or(os.Getenv(variable), strconv.Itoa(standard)))
+	ports := map[string]string{
+		ProbesVariable:              cmp.Or(os.Getenv(ProbesVariable), "0"), // a main may serve its own probes on the port of sharedmain
+		"METRICS_PROMETHEUS_PORT":   cmp.Or(os.Getenv("METRICS_PROMETHEUS_PORT"), "0"),
+		runtime.ProfilingPortEnvKey: cmp.Or(os.Getenv(runtime.ProfilingPortEnvKey), strconv.Itoa(runtime.ProfilingDefaultPort)),
 	}
 	if options := webhook.GetOptions(ctx); options != nil {
-		checkPort("WEBHOOK_PORT", strconv.Itoa(options.Port)) // the main has read the variable, or chosen another port
+		ports["WEBHOOK_PORT"] = strconv.Itoa(options.Port) // the main has read the variable, or chosen another port
 	}
-}
-
-// checkPort ends the process if a port is taken. Port 0 never is.
-func checkPort(variable, port string) {
-	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", ":"+port)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		log.Fatalf("environment variable %s=%s: %v", variable, port, err) //nolint:gosec // of the administrator
-	}
-	if err == nil { // knative.dev/pkg reports others
-		_ = listener.Close()
+	for variable, port := range ports {
+		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", ":"+port)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			log.Fatalf("environment variable %s=%s: %v", variable, port, err) //nolint:gosec // of the administrator
+		}
+		if err == nil { // knative.dev/pkg reports others
+			_ = listener.Close()
+		}
 	}
 }
 

@@ -57,7 +57,6 @@ func (h *hardened) Reconcile(ctx context.Context, key string) error {
 		ctx = h.writes.recording(ctx, object)
 	}
 	if h.tracker != nil {
-		h.tracker.begin(object)
 		// A panic is a failure.
 		defer func() { h.tracker.end(object, err == nil) }()
 	}

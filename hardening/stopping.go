@@ -70,12 +70,6 @@ type leaderAware struct {
 	hardened *hardened
 }
 
-// Promote implements reconciler.LeaderAware. Other processes have written, so what this one knows about its objects has no value.
-func (l leaderAware) Promote(bucket reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
-	l.hardened.backoff.forget(bucket.Has)
-	return l.LeaderAware.Promote(bucket, enqueue) //nolint:wrapcheck // it is the result
-}
-
 // Demote implements reconciler.LeaderAware. client-go calls it without Promote, too.
 func (l leaderAware) Demote(bucket reconciler.Bucket) {
 	l.LeaderAware.Demote(bucket)

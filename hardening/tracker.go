@@ -7,86 +7,68 @@ package hardening
 
 import (
 	"sync"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/kmeta"
 	"knative.dev/pkg/tracker"
 )
 
-// tracking is upstream's tracker, with the difference that it forgets a reference once a successful reconciliation of its object did not name it:
-// upstream's forgets nothing before 30 hours. A reconciler must name all references of an object each time, before it returns an error, as Knative's do.
+// tracking is a tracker that forgets a reference once a successful reconciliation of its object did not name it: upstream's forgets nothing before 30
+// hours, and walks all references to forget those of a deleted object. A reconciler must name all references of an object each time, before it
+// returns an error, as Knative's do.
 type tracking struct {
-	tracker.Interface
-
 	mu sync.Mutex
 	// callback is set before an informer runs.
 	callback func(types.NamespacedName)
-	// references are those of each object, without their selectors.
-	references map[types.NamespacedName]map[tracker.Reference]*reference
+	// observers are the objects that name a reference, with its selector. The keys are without selectors: an object has one for each kind, as upstream.
+	observers map[tracker.Reference]map[types.NamespacedName]labels.Selector
+	// references are those of each object, and named those that it has named since its last reconciliation ended.
+	references, named map[types.NamespacedName]sets.Set[tracker.Reference]
 }
 
-type reference struct {
-	tracker.Reference
-
-	// named is set if it was named since the last reconciliation has begun.
-	named bool
-}
-
-func newTracking(lease time.Duration) *tracking {
-	t := &tracking{references: map[types.NamespacedName]map[tracker.Reference]*reference{}}
-	t.Interface = tracker.New(func(object types.NamespacedName) {
-		if t.callback != nil {
-			t.callback(object)
-		}
-	}, lease)
-	return t
-}
-
-// begin is called before a reconciliation.
-func (t *tracking) begin(object types.NamespacedName) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, ref := range t.references[object] {
-		ref.named = false
+func newTracking() *tracking {
+	return &tracking{
+		observers:  map[tracker.Reference]map[types.NamespacedName]labels.Selector{},
+		references: map[types.NamespacedName]sets.Set[tracker.Reference]{},
+		named:      map[types.NamespacedName]sets.Set[tracker.Reference]{},
 	}
 }
 
-// end is called after it. Only a success proves that all references were named. Upstream's forgets all references of an object together, and enqueues
-// the object for those that are added again, in case that they have changed in between.
+// end is called after a reconciliation. Only a success proves that all references were named.
 func (t *tracking) end(object types.NamespacedName, succeeded bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	dropped := 0
-	for key, ref := range t.references[object] {
-		if succeeded && !ref.named {
-			delete(t.references[object], key)
-			dropped++
-		}
+	if succeeded {
+		t.forget(object, t.references[object].Difference(t.named[object]))
 	}
-	if dropped == 0 {
-		return
-	}
-	observer := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: object.Namespace, Name: object.Name}}
-	t.Interface.OnDeletedObserver(observer)
-	for _, ref := range t.references[object] {
-		_ = t.Interface.TrackReference(ref.Reference, observer) // it was valid before
-	}
-	if len(t.references[object]) == 0 {
-		delete(t.references, object)
-	}
+	delete(t.named, object)
 }
 
 // OnDeletedObserver implements tracker.Interface. A replica that does not lead calls it, too, and does not reconcile the deleted object.
 func (t *tracking) OnDeletedObserver(object any) {
-	t.Interface.OnDeletedObserver(object)
 	if accessor, err := kmeta.DeletionHandlingAccessor(object); err == nil {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		delete(t.references, types.NamespacedName{Namespace: accessor.GetNamespace(), Name: accessor.GetName()})
+		observer := cache.MetaObjectToName(accessor).AsNamespacedName()
+		t.forget(observer, t.references[observer])
+	}
+}
+
+func (t *tracking) forget(observer types.NamespacedName, references sets.Set[tracker.Reference]) {
+	for ref := range references {
+		t.references[observer].Delete(ref)
+		if delete(t.observers[ref], observer); len(t.observers[ref]) == 0 {
+			delete(t.observers, ref)
+		}
+	}
+	if len(t.references[observer]) == 0 {
+		delete(t.references, observer)
 	}
 }
 
@@ -95,22 +77,55 @@ func (t *tracking) Track(ref corev1.ObjectReference, object any) error {
 	return t.TrackReference(tracker.Reference{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name}, object)
 }
 
-// TrackReference implements tracker.Interface.
+// TrackReference implements tracker.Interface. A new reference enqueues its object, in case that the referent has changed since it was read.
 func (t *tracking) TrackReference(ref tracker.Reference, object any) error {
-	accessor, err := kmeta.DeletionHandlingAccessor(object)
-	if err != nil {
-		return err //nolint:wrapcheck // it is the result
+	if err := tracker.New(func(types.NamespacedName) {}, 0).TrackReference(ref, object); err != nil {
+		return err //nolint:wrapcheck // upstream's validation
 	}
-	if err := t.Interface.TrackReference(ref, object); err != nil {
-		return err //nolint:wrapcheck // it is the result
-	}
-	observer, key := types.NamespacedName{Namespace: accessor.GetNamespace(), Name: accessor.GetName()}, ref
-	key.Selector = nil // upstream has one for each object and kind
+	accessor, _ := kmeta.DeletionHandlingAccessor(object) // it is valid, as the selector
+	selector, _ := metav1.LabelSelectorAsSelector(ref.Selector)
+	observer := cache.MetaObjectToName(accessor).AsNamespacedName()
+	ref.Selector = nil
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.references[observer] == nil {
-		t.references[observer] = map[tracker.Reference]*reference{}
+	if !t.references[observer].Has(ref) && t.callback != nil {
+		t.callback(observer)
 	}
-	t.references[observer][key] = &reference{ref, true}
+	for _, of := range []map[types.NamespacedName]sets.Set[tracker.Reference]{t.references, t.named} {
+		if of[observer] == nil {
+			of[observer] = sets.New[tracker.Reference]()
+		}
+		of[observer].Insert(ref)
+	}
+	if t.observers[ref] == nil {
+		t.observers[ref] = map[types.NamespacedName]labels.Selector{}
+	}
+	t.observers[ref][observer] = selector
 	return nil
+}
+
+// OnChanged implements tracker.Interface.
+func (t *tracking) OnChanged(object any) {
+	for _, observer := range t.GetObservers(object) {
+		t.callback(observer)
+	}
+}
+
+// GetObservers implements tracker.Interface.
+func (t *tracking) GetObservers(object any) (observers []types.NamespacedName) {
+	accessor, err := kmeta.DeletionHandlingAccessor(object)
+	if err != nil {
+		return nil
+	}
+	o := kmeta.ObjectReference(accessor)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, name := range []string{o.Name, ""} {
+		for observer, selector := range t.observers[tracker.Reference{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: name}] {
+			if name != "" || selector.Matches(labels.Set(accessor.GetLabels())) {
+				observers = append(observers, observer)
+			}
+		}
+	}
+	return observers
 }

@@ -10,10 +10,10 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"knative.dev/pkg/configmap"
@@ -37,7 +37,6 @@ func referenceTo(name string) tracker.Reference {
 func pass(t *testing.T, tr *tracking, err error, references ...tracker.Reference) {
 	t.Helper()
 	object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: one.Namespace, Name: one.Name}}
-	tr.begin(one)
 	for _, ref := range references {
 		if err := tr.TrackReference(ref, object); err != nil {
 			t.Fatalf("TrackReference: %v", err)
@@ -48,7 +47,7 @@ func pass(t *testing.T, tr *tracking, err error, references ...tracker.Reference
 
 func newTestTracking() (*tracking, *[]types.NamespacedName) {
 	var enqueued []types.NamespacedName
-	tr := newTracking(time.Hour)
+	tr := newTracking()
 	tr.callback = func(key types.NamespacedName) { enqueued = append(enqueued, key) }
 	return tr, &enqueued
 }
@@ -71,8 +70,8 @@ func TestTracker_ReferenceIsNotNamedAnymore_IsForgottenAfterASuccess(t *testing.
 		t.Errorf("the reference enqueues %v", *enqueued)
 	}
 	pass(t, tr, nil) // the object does not exist anymore
-	if observers := tr.GetObservers(service("b")); len(observers)+len(tr.references) > 0 {
-		t.Errorf("of a deleted object remains %v %v", observers, tr.references)
+	if observers := tr.GetObservers(service("b")); len(observers)+len(tr.references)+len(tr.observers) > 0 {
+		t.Errorf("of a deleted object remains %v %v %v", observers, tr.references, tr.observers)
 	}
 }
 
@@ -81,8 +80,8 @@ func TestTracker_ObjectIsDeletedElsewhere_NothingRemains(t *testing.T) {
 	tr, _ := newTestTracking()
 	pass(t, tr, nil, referenceTo("a"))
 	tr.OnDeletedObserver(&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: one.Namespace, Name: one.Name}})
-	if observers := tr.GetObservers(service("a")); len(observers)+len(tr.references) > 0 {
-		t.Errorf("of a deleted object remains %v %v", observers, tr.references)
+	if observers := tr.GetObservers(service("a")); len(observers)+len(tr.references)+len(tr.observers) > 0 {
+		t.Errorf("of a deleted object remains %v %v %v", observers, tr.references, tr.observers)
 	}
 }
 
@@ -96,6 +95,17 @@ func TestTracker_UpstreamsReference_IsKept(t *testing.T) {
 	}
 	if len(upstream.GetObservers(service("a"))) == 0 {
 		t.Error("the tracker of knative.dev/pkg forgets by itself now: this one is not needed anymore")
+	}
+}
+
+// Of other objects' references, one has a state that must not be looked at.
+func TestTracker_DroppedReference_LooksAtNoOtherReference(t *testing.T) {
+	tr, _ := newTestTracking()
+	pass(t, tr, nil, referenceTo("a"))
+	tr.observers[referenceTo("b")] = map[types.NamespacedName]labels.Selector{}
+	pass(t, tr, nil)
+	if _, untouched := tr.observers[referenceTo("b")]; !untouched || len(tr.observers) > 1 {
+		t.Errorf("dropping the reference to a has left %v", tr.observers)
 	}
 }
 

@@ -72,7 +72,7 @@ func TestWrites_CacheLacksTheLastWrite_IsBehind(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			p.informers.add(p.wrap("ConfigMap", store))
+			p.informers.all.Store(p.wrap("ConfigMap", store), nil)
 			clock := clocktesting.NewFakeClock(time.Now())
 			w := newWrites(&p.informers)
 			w.clock = clock
@@ -107,7 +107,7 @@ func send(t *testing.T, w *writes, method, url, want string) {
 
 func TestWrites_InformerSelectsOtherObjects_IsFoundOutOnce(t *testing.T) {
 	p, _ := newProcess(t)
-	p.informers.add(p.wrap("ConfigMap", cache.NewSharedIndexInformer(nil, &corev1.ConfigMap{}, 0, cache.Indexers{})))
+	p.informers.all.Store(p.wrap("ConfigMap", cache.NewSharedIndexInformer(nil, &corev1.ConfigMap{}, 0, cache.Indexers{})), nil)
 	clock := clocktesting.NewFakeClock(time.Now())
 	w := newWrites(&p.informers)
 	w.clock = clock
