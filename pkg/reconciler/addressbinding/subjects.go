@@ -67,7 +67,7 @@ func (r *Reconciler) reconcileSubjects(ctx context.Context, ab *v1.AddressBindin
 	problems := r.leave(ctx, ab)
 	if p == nil {
 		subjects, failed := r.adjust(ctx, ab, k, objects)
-		report(ab, k, subjects, problems)
+		r.report(ab, k, subjects, problems)
 		return append(problems, failed...)
 	}
 	if p.Reason != "" {
