@@ -77,17 +77,13 @@ type Object interface {
 type Reported struct {
 	Condition apis.ConditionType
 
-	// Reason and Message are those of the Normal event that reports the return to True. Warnings carry the reason
-	// and the message of the condition that became False.
+	// Reason and Message are those of the Normal event that reports the return to True without a reason: with one, nothing has recovered, for example
+	// because the feature that failed is no longer requested. Warnings carry the reason and the message of the condition that became False.
 	Reason  string
 	Message string
 
 	// Passing means that the condition is Unknown while the object converges, so that Unknown ends a failure, too.
 	Passing bool
-
-	// Quiet are the reasons with which the condition is True although nothing has recovered, for example because the feature that
-	// failed is no longer requested.
-	Quiet []string
 }
 
 // Begin is called at the beginning of ReconcileKind or FinalizeKind, before anything is marked, and end once everything is marked, with the failures of
@@ -106,7 +102,7 @@ func Begin(obj Object, reported []Reported) (end func(ctx context.Context, steps
 			switch {
 			case is.IsFalse() && !(was.IsFalse() && was.Reason == is.Reason):
 				recorder.Event(obj, corev1.EventTypeWarning, is.Reason, is.Message)
-			case (is.IsTrue() || r.Passing && is.IsUnknown()) && was.IsFalse() && !slices.Contains(r.Quiet, is.Reason):
+			case was.IsFalse() && (is.IsTrue() && is.Reason == "" || r.Passing && is.IsUnknown()):
 				recorder.Event(obj, corev1.EventTypeNormal, r.Reason, r.Message)
 			}
 		}

@@ -26,7 +26,7 @@ import (
 
 const well = apis.ConditionType("Well")
 
-var reported = []Reported{{Condition: well, Reason: "Recovered", Message: "It is well again", Quiet: []string{"NotRequested"}}}
+var reported = []Reported{{Condition: well, Reason: "Recovered", Message: "It is well again"}}
 
 // condition of type Well; the message is made from the reason.
 func condition(status corev1.ConditionStatus, reason string) apis.Condition {
@@ -77,19 +77,19 @@ func TestBegin_Transitions_EmitsEvents(t *testing.T) {
 
 func TestBegin_TransientFailureBecomesUnknown_Ends(t *testing.T) {
 	passing := []Reported{{Condition: well, Reason: "Recovered", Message: "It is well again", Passing: true}}
-	for status, want := range map[corev1.ConditionStatus]string{
-		corev1.ConditionTrue:    "Normal Recovered It is well again",
-		corev1.ConditionUnknown: "Normal Recovered It is well again",
-		corev1.ConditionFalse:   "Warning Taken because of Taken",
+	for after, want := range map[apis.Condition]string{
+		condition(corev1.ConditionTrue, ""):         "Normal Recovered It is well again",
+		condition(corev1.ConditionUnknown, "Taken"): "Normal Recovered It is well again",
+		condition(corev1.ConditionFalse, "Taken"):   "Warning Taken because of Taken",
 	} {
 		recorder := record.NewFakeRecorder(10)
 		obj := &duckv1.KResource{Status: duckv1.Status{Conditions: duckv1.Conditions{condition(corev1.ConditionFalse, "Lost")}}}
 		end := Begin(obj, passing)
-		obj.Status.Conditions[0] = condition(status, "Taken")
+		obj.Status.Conditions[0] = after
 		_ = end(controller.WithEventRecorder(t.Context(), recorder))
 		close(recorder.Events)
 		if got := <-recorder.Events; got != want {
-			t.Errorf("from False to %s: got event %q, want %q", status, got, want)
+			t.Errorf("from False to %s: got event %q, want %q", after.Status, got, want)
 		}
 	}
 }

@@ -60,11 +60,7 @@ const (
 // reported are the conditions whose changes are events.
 var reported = []failures.Reported{
 	{Condition: v1.AddressableServiceConditionTargetResolved, Reason: EventTargetResolved, Message: "The reference leads to an address again"},
-	// An alias that could not be published may no longer be requested.
-	{
-		Condition: v1.AddressableServiceConditionPublished, Reason: EventPublished, Message: "The alias points to the address",
-		Quiet: []string{v1.ReasonNotRequested},
-	},
+	{Condition: v1.AddressableServiceConditionPublished, Reason: EventPublished, Message: "The alias points to the address"},
 }
 
 // ReconcileKind implements the generated Interface. It is called with a copy of an object of our class that is not being deleted; what it does to
