@@ -35,12 +35,18 @@ func (as *AddressableService) SetDefaults(ctx context.Context) {
 // SetMetadataDefaults gives an AddressableService of any version its class and our
 // finalizer, which admission alone decides about. SetDefaults of every version calls it.
 func SetMetadataDefaults(ctx context.Context, as metav1.Object) {
-	admission := apis.IsInCreate(ctx) || apis.IsInUpdate(ctx)
-	if !admission || apis.GetUpdatedSubresource(ctx) != "" || as.GetDeletionTimestamp() != nil {
+	if !isAdmission(ctx, as) {
 		return
 	}
 	setDefaultClass(ctx, as)
-	setFinalizer(as)
+	if as.GetAnnotations()[samples.ClassAnnotationKey] == samples.ClassMallard {
+		addFinalizer(as, samples.FinalizerName)
+	}
+}
+
+// isAdmission reports whether an object is about to be stored, and not deleted.
+func isAdmission(ctx context.Context, object metav1.Object) bool {
+	return (apis.IsInCreate(ctx) || apis.IsInUpdate(ctx)) && apis.GetUpdatedSubresource(ctx) == "" && object.GetDeletionTimestamp() == nil
 }
 
 // setDefaultClass gives a new object the default class. An update that leaves the annotation out, as replacing the object with its first manifest
@@ -59,13 +65,10 @@ func setDefaultClass(ctx context.Context, as metav1.Object) {
 	as.SetAnnotations(kmeta.UnionMaps(annotations, map[string]string{samples.ClassAnnotationKey: class}))
 }
 
-// setFinalizer adds our finalizer during admission, as Kubernetes does for volume claims. When the generated reconciler has to add it, that is a
+// addFinalizer adds a finalizer during admission, as Kubernetes does for volume claims. When the generated reconciler has to add it, that is a
 // patch and an event more for each object, and a conflict, because it then writes the status with the resourceVersion from before the patch.
-func setFinalizer(as metav1.Object) {
-	if as.GetAnnotations()[samples.ClassAnnotationKey] != samples.ClassMallard {
-		return
-	}
-	if finalizers := as.GetFinalizers(); !slices.Contains(finalizers, samples.FinalizerName) {
-		as.SetFinalizers(append(finalizers, samples.FinalizerName))
+func addFinalizer(object metav1.Object, name string) {
+	if finalizers := object.GetFinalizers(); !slices.Contains(finalizers, name) {
+		object.SetFinalizers(append(finalizers, name))
 	}
 }

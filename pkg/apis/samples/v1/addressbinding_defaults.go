@@ -7,9 +7,6 @@ package v1
 
 import (
 	"context"
-	"slices"
-
-	"knative.dev/pkg/apis"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
@@ -17,15 +14,11 @@ import (
 // SetDefaults implements apis.Defaultable. The defaulting webhook calls it on create and update; elsewhere nothing is added.
 // Subjects are in the binding's own namespace, which is written out for those who read the reference alone.
 func (ab *AddressBinding) SetDefaults(ctx context.Context) {
-	admission := apis.IsInCreate(ctx) || apis.IsInUpdate(ctx)
-	if !admission || apis.GetUpdatedSubresource(ctx) != "" || ab.DeletionTimestamp != nil {
+	if !isAdmission(ctx, ab) {
 		return
 	}
 	if ab.Spec.Subject.Namespace == "" {
 		ab.Spec.Subject.Namespace = ab.Namespace
 	}
-	// Why during admission: docs/adr/0004-finalizer-by-admission.md.
-	if !slices.Contains(ab.Finalizers, samples.AddressBindingFinalizerName) {
-		ab.Finalizers = append(ab.Finalizers, samples.AddressBindingFinalizerName)
-	}
+	addFinalizer(ab, samples.AddressBindingFinalizerName)
 }
