@@ -18,11 +18,11 @@ import (
 
 	"knative.dev/pkg/configmap"
 
-	"github.com/mallard-dev/mallard/pkg/apis/config"
+	"github.com/mallard-dev/mallard/pkg/webhook"
 )
 
 // parsers are those of the operator.
-var parsers = config.Constructors()
+var parsers = webhook.ConfigMaps()
 
 // saysDefaults is the remark of an example whose values are the defaults.
 const saysDefaults = "The values are the defaults"

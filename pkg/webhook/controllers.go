@@ -44,7 +44,7 @@ func NewValidationController(ctx context.Context, _ configmap.Watcher) *controll
 
 // NewConfigValidationController serves the validation of the ConfigMaps in config/.
 func NewConfigValidationController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	return configmaps.NewAdmissionController(ctx, ConfigValidationName, "/config-validation", config.Constructors())
+	return configmaps.NewAdmissionController(ctx, ConfigValidationName, "/config-validation", ConfigMaps())
 }
 
 // NewConversionController converts objects between the versions of their kind, without setting defaults.

@@ -59,7 +59,7 @@ var parts = []part{{
 		"config/hooks.yaml", "config/200-hooks.yaml", "config/200-addressableservice-hooks.yaml", "samples/600-addressableservice-hook.yaml",
 	},
 	edits: []edit{
-		{"pkg/apis/config/parsers.go", `, "hooks"`, ""},
+		{"pkg/webhook/configmaps.go", `, "hooks"`, ""},
 		{"config/config-logging.yaml", `(?m)^    loglevel\.hooks.*\n`, ""},
 		{"kustomize/overlays/ha/kustomization.yaml", `(?m)^  - name: hooks\n.*\n`, ""},
 	},
@@ -139,7 +139,7 @@ var parts = []part{{
 		{"config/500-webhook-configuration.yaml", conditionOf("addressableservice"), ""},
 		{"cmd/hooks/main.go", `(?m)^.*\blabelsOfServices\b.*\n`, ""},
 		{"pkg/apis/config/doc.go", paragraphWith("Store"), ""},
-		{"pkg/apis/config/parsers.go", `AddressableName: NewAddressableFromConfigMap`, ""},
+		{"pkg/webhook/configmaps.go", `(?m)^.*(config\.AddressableName: |/pkg/apis/config").*\n`, ""},
 		{"pkg/webhook/kinds.go", `(?m)^.*samples/v1"\n`, ""},
 		{"pkg/webhook/kinds.go", `, v1\.Install`, ""},
 		{"pkg/webhook/controllers.go", `(?m)^.*/logging"\n`, ""},

@@ -8,5 +8,5 @@ SPDX-License-Identifier: Apache-2.0
 // A Store carries their content through contexts, for the webhook's defaulting and for the reconcilers alike.
 //
 // It watches nothing itself: the process passes its ConfigMap watcher to the constructors. Package strict has the checks of
-// keys and values, also those of the ConfigMaps that knative.dev/pkg reads.
+// keys and values.
 package config

@@ -19,7 +19,7 @@ type Store struct{ *configmap.UntypedStore }
 
 // NewStore makes a Store. onAfterStore runs after each change that parsed, in the goroutine of the ConfigMap watcher.
 func NewStore(logger configmap.Logger, onAfterStore ...func(name string, value any)) *Store {
-	return &Store{configmap.NewUntypedStore("addressable", logger, Parsers, onAfterStore...)}
+	return &Store{configmap.NewUntypedStore("addressable", logger, configmap.Constructors{AddressableName: NewAddressableFromConfigMap}, onAfterStore...)}
 }
 
 // Load returns the configuration in effect: the last valid ConfigMap, or the defaults as long as none was seen.

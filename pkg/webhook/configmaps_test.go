@@ -3,10 +3,11 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package strict
+package webhook
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,9 +18,11 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mallard-dev/mallard/pkg/apis/config/strict"
 )
 
-var parsers = Knative("controller", "webhook")
+var parsers = ConfigMaps()
 
 // parse reads data as the process does that reads the ConfigMap of that name.
 func parse(t *testing.T, name string, data map[string]string) (any, error) {
@@ -82,17 +85,18 @@ var invalid = map[string]struct {
 	"Singular":    {"config-leader-election", map[string]string{"bucket": "2"}, "bucket: unknown key (did you mean buckets?)"},
 	"RemovedKey":  {"config-leader-election", map[string]string{"resourceLock": "leases"}, "resourceLock: unknown key; the keys are buckets, lease-duration, "},
 	"LegacyKey":   {"config-leader-election", map[string]string{"leaseDuration": "15s"}, "leaseDuration: unknown key (did you mean lease-duration?)"},
-	"NoProcess":   {"config-logging", map[string]string{"loglevel": "debug"}, "loglevel: unknown key (did you mean loglevel.webhook?)"},
+	"NoProcess":   {"config-logging", map[string]string{"loglevel": "debug"}, "loglevel: unknown key (did you mean loglevel."},
 	"OtherLevels": {"config-logging", map[string]string{"loglevel.controller": "INFO", "loglevel.webhook": "chatty"}, "loglevel.webhook: must be debug, "},
 	"TwoMistakes": {
 		"config-logging",
 		map[string]string{"loglevel.controler": "info", "zap-logger-config": "{"},
-		"loglevel.controler: unknown key (did you mean loglevel.controller?); the keys are loglevel.controller, loglevel.webhook, zap-logger-config\n" +
+		"loglevel.controler: unknown key (did you mean loglevel.controller?); the keys are " +
+			strings.Join(slices.Sorted(maps.Keys(loggingRules())), ", ") + "\n" +
 			`zap-logger-config: must be the JSON of a zap configuration such as {"level": "info"}, not "{": unexpected EOF`,
 	},
 }
 
-func TestKnative_InvalidKeyAmongValidOnes_IsTheOnlyOneNamed(t *testing.T) {
+func TestConfigMaps_InvalidKeyAmongValidOnes_IsTheOnlyOneNamed(t *testing.T) {
 	for name, tc := range invalid {
 		t.Run(name, func(t *testing.T) {
 			_, err := parse(t, tc.configMap, tc.data)
@@ -103,7 +107,7 @@ func TestKnative_InvalidKeyAmongValidOnes_IsTheOnlyOneNamed(t *testing.T) {
 	}
 }
 
-func TestKnative_KeyInBinaryData_IsRejected(t *testing.T) {
+func TestConfigMaps_KeyInBinaryData_IsRejected(t *testing.T) {
 	_, err := newParsed(&corev1.ConfigMap{BinaryData: map[string][]byte{"buckets": []byte("2")}}, "config-leader-election")
 	if want := "ConfigMap config-leader-election: buckets: must be in data, not in binaryData"; err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %q", err, want)
@@ -111,7 +115,7 @@ func TestKnative_KeyInBinaryData_IsRejected(t *testing.T) {
 }
 
 // The parsers of knative.dev/pkg must not read a key that ours reject.
-func TestKnative_EachKeyOfKnative_IsKnown(t *testing.T) {
+func TestConfigMaps_EachKeyOfKnative_IsKnown(t *testing.T) {
 	// They are the old names of others, which the shipped ConfigMap sets, so that they would have no effect.
 	legacy := []string{"leaseDuration", "renewDeadline", "retryPeriod"}
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "knative.dev/pkg").Output()
@@ -119,7 +123,7 @@ func TestKnative_EachKeyOfKnative_IsKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := regexp.MustCompile(`(?:As\w*|WithPrefix)\((?:prefix ?\+ ?)?"([^"]+)"`)
-	for file, rules := range map[string]Rules{
+	for file, rules := range map[string]strict.Rules{
 		"leaderelection/config.go": leaderElectionRules, "observability/metrics/config.go": observabilityRules,
 		"observability/tracing/config.go": observabilityRules, "observability/runtime/config.go": observabilityRules,
 	} {
@@ -138,7 +142,7 @@ func TestKnative_EachKeyOfKnative_IsKnown(t *testing.T) {
 }
 
 // The webhook is not the process that the output is for.
-func TestKnative_Logger_OpensNoFile(t *testing.T) {
+func TestConfigMaps_Logger_OpensNoFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	if _, err := parse(t, "config-logging", map[string]string{"zap-logger-config": `{"outputPaths": ["` + path + `"]}`}); err != nil {
 		t.Fatal(err)
