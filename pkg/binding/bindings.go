@@ -46,7 +46,7 @@ func Of(kind schema.GroupKind, all []*v1.AddressBinding) *Bindings {
 	found := &Bindings{names: sets.New[string]()}
 	for _, b := range slices.SortedFunc(slices.Values(all), older) {
 		found.names.Insert(b.Name)
-		if b.DeletionTimestamp != nil || schema.FromAPIVersionAndKind(b.Spec.Subject.APIVersion, b.Spec.Subject.Kind).GroupKind() != kind {
+		if b.DeletionTimestamp != nil || b.Spec.Subject.GroupVersionKind().GroupKind() != kind {
 			continue
 		}
 		c := chooser{chooses: ChosenBy(&b.Spec.Subject), binding: b.Name, variable: b.Spec.Variable}

@@ -139,7 +139,7 @@ func (b *bindingAdmission) rules() (rules []admissionregistrationv1.RuleWithOper
 	all, _ := b.bindings.List(labels.Everything()) // a cache does not fail
 	byResource := map[string]admissionregistrationv1.RuleWithOperations{}
 	for _, ab := range all {
-		entry, recorded := binding.Recorded(ab, schema.FromAPIVersionAndKind(ab.Spec.Subject.APIVersion, ab.Spec.Subject.Kind).GroupKind())
+		entry, recorded := binding.Recorded(ab, ab.Spec.Subject.GroupVersionKind().GroupKind())
 		gv, err := schema.ParseGroupVersion(entry.APIVersion)
 		if err != nil || !recorded || ab.DeletionTimestamp != nil {
 			continue

@@ -161,7 +161,8 @@ func contenders(bindings listers.AddressBindingLister, enqueue func(any)) func(a
 		}
 		all, _ := bindings.AddressBindings(ab.Namespace).List(labels.Everything())
 		for _, other := range all {
-			if ab.Name != other.Name && ab.Spec.Variable == other.Spec.Variable && subjectGVK(ab).GroupKind() == subjectGVK(other).GroupKind() {
+			if ab.Name != other.Name && ab.Spec.Variable == other.Spec.Variable &&
+				ab.Spec.Subject.GroupVersionKind().GroupKind() == other.Spec.Subject.GroupVersionKind().GroupKind() {
 				enqueue(other)
 			}
 		}

@@ -66,7 +66,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 			_, group, _ := strings.Cut(crd.GetName(), ".")
 			impl.FilteredGlobalResync(func(obj any) bool {
 				ab, ok := obj.(*v1.AddressBinding)
-				return ok && subjectGVK(ab).Group == group
+				return ok && ab.Spec.Subject.GroupVersionKind().Group == group
 			}, bindings.Informer())
 		}
 	}))

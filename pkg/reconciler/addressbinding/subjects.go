@@ -51,10 +51,6 @@ type subjectKind struct {
 	shape    binding.Shape
 }
 
-func subjectGVK(ab *v1.AddressBinding) schema.GroupVersionKind {
-	return schema.FromAPIVersionAndKind(ab.Spec.Subject.APIVersion, ab.Spec.Subject.Kind)
-}
-
 // reconcileSubjects gives the subjects the address and marks SubjectsBound.
 func (r *Reconciler) reconcileSubjects(ctx context.Context, ab *v1.AddressBinding) []*failures.Failure {
 	k, objects, p := r.read(ctx, ab)
@@ -76,7 +72,7 @@ func (r *Reconciler) reconcileSubjects(ctx context.Context, ab *v1.AddressBindin
 	} else if c := ab.Status.GetCondition(v1.AddressBindingConditionSubjectsBound); ab.Generation != ab.Status.ObservedGeneration ||
 		!c.IsTrue() && c.GetReason() == "" {
 		// There is no earlier result to keep.
-		ab.Status.MarkBinding(v1.ReasonBinding, fmt.Sprintf("the objects of kind %s have not been read", subjectGVK(ab).GroupKind()))
+		ab.Status.MarkBinding(v1.ReasonBinding, fmt.Sprintf("the objects of kind %s have not been read", ab.Spec.Subject.GroupVersionKind().GroupKind()))
 	}
 	return append(problems, p)
 }
@@ -87,7 +83,7 @@ func (r *Reconciler) leave(ctx context.Context, ab *v1.AddressBinding) []*failur
 	var problems []*failures.Failure
 	ab.Status.Kinds = slices.DeleteFunc(slices.Clone(ab.Status.Kinds), func(entry v1.SubjectKind) bool {
 		gvk := schema.FromAPIVersionAndKind(entry.APIVersion, entry.Kind)
-		if gvk.GroupKind() == subjectGVK(ab).GroupKind() && ab.DeletionTimestamp == nil {
+		if gvk.GroupKind() == ab.Spec.Subject.GroupVersionKind().GroupKind() && ab.DeletionTimestamp == nil {
 			return false
 		}
 		left := r.unbind(ctx, ab, gvk)
@@ -163,7 +159,7 @@ func (r *Reconciler) read(ctx context.Context, ab *v1.AddressBinding) (k subject
 		// Admission rejects what is invalid.
 		return k, nil, failures.Newf(v1.ReasonSubjectKindNotFound, "%v", err)
 	}
-	if k, p = r.find(subjectGVK(ab), false); p != nil {
+	if k, p = r.find(ab.Spec.Subject.GroupVersionKind(), false); p != nil {
 		return k, nil, p
 	}
 	_, lister, err := r.subjects[k.shape].Get(ctx, k.resource)
