@@ -19,7 +19,6 @@ import (
 	"github.com/mallard-dev/mallard/conversion/knative"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
-	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
 // Names of the webhook configurations in config/500-webhook-configuration.yaml.
@@ -37,9 +36,9 @@ func NewDefaultingController(ctx context.Context, cmw configmap.Watcher) *contro
 	return defaulting.NewAdmissionController(ctx, DefaultingName, "/defaulting", admitted(), store.ToContext, false)
 }
 
-// NewValidationController serves the validation of the samples. It rejects objects that an older version could not represent.
+// NewValidationController serves the validation of the samples.
 func NewValidationController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	return validation.NewAdmissionController(ctx, ValidationName, "/validation", admitted(), v1.WithVersions(served), false)
+	return validation.NewAdmissionController(ctx, ValidationName, "/validation", admitted(), nil, false)
 }
 
 // NewConfigValidationController serves the validation of the ConfigMaps in config/.

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -50,28 +48,7 @@ func TestConversion_AnnotationsFillTheLimit_NobodyElseIsAffected(t *testing.T) {
 	mine, theirs := env.Namespace(t), env.Namespace(t)
 	ref := at(hub, mine, "crowded")
 
-	_, err := client(env, ref).Create(t.Context(), crowded(t, mine), metav1.CreateOptions{})
-	for _, want := range []string{"v1alpha1 cannot represent the object", "v1beta1 cannot represent the object", "262144"} {
-		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), want) {
-			t.Errorf("creating it at v1: %v, want a rejection that contains %q", err, want)
-		}
-	}
-	// Without admission it gets in, and so it does when a status grows.
-	namespace := harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("namespaces"), Name: mine}
-	env.Patch(t, namespace, `{"metadata": {"labels": {"webhooks.knative.dev/exclude": "true"}}}`)
-	harness.Eventually(t, "the object is created without admission", func(ctx context.Context) error {
-		_, err := client(env, ref).Create(ctx, crowded(t, mine), metav1.CreateOptions{})
-		return err
-	})
-	env.Patch(t, namespace, `{"metadata": {"labels": {"webhooks.knative.dev/exclude": null}}}`)
-	harness.Eventually(t, "admission is back", func(ctx context.Context) error {
-		_, err := client(env, at(hub, mine, "")).Create(ctx, crowded(t, mine), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		if !apierrors.IsBadRequest(err) {
-			return fmt.Errorf("creating another: %w", err)
-		}
-		return nil
-	})
-
+	create(t, env, mine, crowded(t, mine))
 	create(t, env, theirs, foreign("subject"))
 	before := env.Stored(t, ref)
 	for _, version := range old {

@@ -114,8 +114,6 @@ var parts = []part{{
 		{"pkg/apis/samples/v1/addressableservice_validation.go", `(?m)^.*conversion/knative".*\n`, ""},
 		{"pkg/webhook/kinds.go", `(?m)^.*samples/v1beta1"\n`, ""},
 		{"pkg/webhook/kinds.go", `v1beta1\.Install, `, ""},
-		{"pkg/webhook/controllers.go", `v1\.WithVersions\(served\)`, "nil"},
-		{"pkg/webhook/controllers.go", `(?m)^.*samples/v1"\n`, ""},
 		{"cmd/webhook/main.go", `(?m)^.*NewConversionController.*\n`, ""},
 		{"hack/update-codegen.sh", ` --conversion-webhook \S+`, ""},
 	},

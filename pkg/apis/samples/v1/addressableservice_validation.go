@@ -34,7 +34,7 @@ func (as *AddressableService) Validate(ctx context.Context) *apis.FieldError {
 	if apis.GetUpdatedSubresource(ctx) != "" || as.DeletionTimestamp != nil {
 		return nil
 	}
-	errs := as.validateClass(ctx).Also(knative.Validate(ctx, conversionProperties, as), as.validateRepresentations(ctx))
+	errs := as.validateClass(ctx).Also(knative.Validate(ctx, conversionProperties, as))
 
 	// A value that was accepted before must not block a later update of another field.
 	if old, ok := apis.GetBaseline(ctx).(*AddressableService); ok && equality.Semantic.DeepEqual(old.Spec, as.Spec) {
