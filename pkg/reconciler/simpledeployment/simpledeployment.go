@@ -146,7 +146,7 @@ func (r *reconciliation) create(ctx context.Context, taken map[string]bool) (mad
 		case err == nil:
 			taken[name] = true
 		case !apierrors.IsNotFound(err): // otherwise the name is free by now
-			return false, failures.Failed(v1alpha1.ReasonReadFailed, fmt.Errorf("reading Pod %s: %w", name, err))
+			return false, failures.Failed(v1alpha1.ReasonCreateFailed, fmt.Errorf("reading Pod %s: %w", name, err))
 		}
 	}
 	return false, failures.Failed(v1alpha1.ReasonCreateFailed, fmt.Errorf("creating a Pod: other Pods have the first %d names", mostTaken))

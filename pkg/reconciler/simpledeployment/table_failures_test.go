@@ -92,8 +92,8 @@ func TestCreate_NameTakenAndUnreadable_ReportsIt(t *testing.T) {
 		OtherTestData:     reconcilertest.Prepared(inTheWay),
 		WithReactors:      reactions(reconcilertest.Failing("get", "pods", reconcilertest.ErrInduced)),
 		WantCreates:       objects{created(object(1), 0)},
-		WantStatusUpdates: reconcilertest.Becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonReadFailed, message)))),
-		WantEvents:        []string{reconcilertest.Warning(v1alpha1.ReasonReadFailed, message)},
+		WantStatusUpdates: reconcilertest.Becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonCreateFailed, message)))),
+		WantEvents:        []string{reconcilertest.Warning(v1alpha1.ReasonCreateFailed, message)},
 		WantErr:           true,
 		PostConditions:    withError(message),
 	}})

@@ -41,17 +41,14 @@ const (
 	// ReasonScalingDown (Unknown): more Pods exist than spec.replicas. Remedy: none. The controller deletes the surplus.
 	ReasonScalingDown = "ScalingDown"
 
-	// ReasonCreateFailed (False): the API server rejected a Pod, for example because a quota is used up; the message is that of the API server. Remedy:
-	// see the message. The controller retries after 1 second at first, then with exponential back-off of up to 30 seconds.
+	// ReasonCreateFailed (False): the API server rejected a Pod, for example because a quota is used up, or a Pod whose name is taken could not be read;
+	// the message is that of the API server. Remedy: see the message. The controller retries after 1 second at first, then with exponential back-off of
+	// up to 30 seconds.
 	ReasonCreateFailed = "CreateFailed"
 
 	// ReasonDeleteFailed (False): the API server rejected the deletion of a Pod. The controller creates no Pod while a running one cannot be deleted,
 	// and replaces terminated ones as long as at most spec.replicas of them exist. Remedy: see the message. The controller retries as for CreateFailed.
 	ReasonDeleteFailed = "DeleteFailed"
-
-	// ReasonReadFailed (False): the Pods could not be read from the API server, which is required after a request whose response was lost, before the
-	// first write of a new leader, and if a name is taken. Remedy: none. The controller retries as for CreateFailed.
-	ReasonReadFailed = "ReadFailed"
 )
 
 var simpleDeploymentConditionSet = apis.NewLivingConditionSet(
