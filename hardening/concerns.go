@@ -44,13 +44,12 @@ var concerns = []concern{
 // parseOff returns the concerns that the environment variable switches off.
 func parseOff(value string) (map[concern]bool, error) {
 	off := map[concern]bool{}
-	for name := range strings.SplitSeq(value, ",") {
-		c := concern(strings.TrimSpace(name))
-		if c != "" && !slices.Contains(concerns, c) {
+	for name := range strings.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune(", ", r) }) {
+		c := concern(name)
+		if !slices.Contains(concerns, c) {
 			return nil, fmt.Errorf("environment variable %s: there is no concern %q; there are: %v", Variable, c, concerns)
 		}
 		off[c] = true
 	}
-	delete(off, "")
 	return off, nil
 }
