@@ -27,11 +27,6 @@ func paragraphWith(word string) string {
 	return `(?m)^(// .+\n)*// .*\b` + word + `\b.*\n(// .+\n)*//\n`
 }
 
-// conditionOf returns an expression that matches each match condition of webhooks that is named after a kind.
-func conditionOf(kind string) string {
-	return `(?m)^      - name: ` + kind + `-.*\n(        .*\n)+`
-}
-
 // edit replaces every match of an expression in a file. It has to match, so that the list of edits stays current.
 type edit struct{ path, expression, replacement string }
 

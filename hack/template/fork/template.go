@@ -5,6 +5,8 @@ SPDX-License-Identifier: Apache-2.0
 
 package fork
 
+import "github.com/mallard-dev/mallard/hack/template/kind"
+
 const singleNamespace = "kustomize/overlays/single-namespace/kustomization.yaml"
 
 // parts lists what a fork that lacks a part of the template leaves out of the files that it keeps.
@@ -79,7 +81,7 @@ var parts = []part{{
 		{"cmd/controller/main.go", `(?m)^.*\baddressbinding\b.*\n`, ""},
 		{"cmd/webhook/main.go", `(?m)^.*NewBindingController.*\n`, ""},
 		{"cmd/webhook/main.go", `, [^,.\n]*\bAddressBindings\b`, ""},
-		{"config/500-webhook-configuration.yaml", conditionOf("addressbinding"), ""},
+		{"config/500-webhook-configuration.yaml", kind.MatchConditions("AddressBinding"), ""},
 	},
 }, {
 	names: []string{"SimpleDeployment"},
@@ -134,7 +136,7 @@ var parts = []part{{
 	},
 	edits: []edit{
 		{"cmd/controller/main.go", `(?m)^.*\baddressableservice\b.*\n`, ""},
-		{"config/500-webhook-configuration.yaml", conditionOf("addressableservice"), ""},
+		{"config/500-webhook-configuration.yaml", kind.MatchConditions("AddressableService"), ""},
 		{"cmd/hooks/main.go", `(?m)^.*\blabelsOfServices\b.*\n`, ""},
 		{"pkg/apis/config/doc.go", paragraphWith("Store"), ""},
 		{"pkg/webhook/configmaps.go", `(?m)^.*(config\.AddressableName: |/pkg/apis/config").*\n`, ""},

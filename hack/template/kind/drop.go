@@ -40,6 +40,7 @@ func Drop(ctx context.Context, root string, o Options, out io.Writer) error {
 	}
 	for _, path := range files {
 		p.remove(path)
+		delete(edited, path)
 		fmt.Fprintln(out, "deleted", path)
 	}
 	if err := p.writeAll("changed", edited, out); err != nil {

@@ -104,6 +104,38 @@ func newRepository(t *testing.T, files map[string]string) *project {
 
 const lily = "package v1\n\ntype Lily struct{}\n"
 
+const (
+	webhookConfiguration = "config/500-webhook-configuration.yaml"
+	conditionsBefore     = "    matchConditions:\n      - name: not-a-deletion\n        expression: request.operation != 'DELETE'\n      # For each kind.\n"
+	conditionsAfter      = "      - name: lilypad-lacks-a-default\n        expression: request.kind.kind != 'Lilypad'\n---\nkind: ValidatingWebhookConfiguration\n"
+	conditionsOfLily     = `      - name: lily-lacks-a-default
+        expression: >-
+          request.kind.kind != 'Lily' ||
+          object.spec.?text.orValue('') == ''
+      - name: lily-may-be-invalid
+        expression: request.kind.kind != 'Lily'
+`
+)
+
+func TestUnregister_MatchConditionsOfTheKind_AreRemoved(t *testing.T) {
+	p := newRepository(t, map[string]string{
+		webhookConfiguration: conditionsBefore + conditionsOfLily + conditionsAfter, "config/500-other.yaml": conditionsOfLily, "config/300-lily.yaml": conditionsOfLily,
+	})
+	left, err := p.unregister("Lily")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := conditionsBefore + conditionsAfter; left[webhookConfiguration] != want {
+		t.Errorf("the webhooks are:\n%s\nwant:\n%s", left[webhookConfiguration], want)
+	}
+	if other, ok := left["config/500-other.yaml"]; !ok || other != "" {
+		t.Errorf("the other webhooks are (%v):\n%s", ok, other)
+	}
+	if _, ok := left["config/300-lily.yaml"]; ok {
+		t.Error("a file that is no webhook configuration changes")
+	}
+}
+
 func TestDrop_FilesOfTheKind_AreThoseWithItsName(t *testing.T) {
 	own := []string{
 		"config/200-lily-roles.yaml", "config/300-lily.yaml", "docs/reference/api/lily.md", "pkg/apis/kestrel/lily.go", "pkg/apis/kestrel/v1/lily_types.go",

@@ -7,6 +7,7 @@ package kind
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -160,6 +161,11 @@ func (m *model) register() (before, after map[string]string, err error) {
 	return before, after, nil
 }
 
+// MatchConditions returns an expression that matches each match condition of webhooks that is named after a kind.
+func MatchConditions(kind string) string {
+	return `(?m)^      - name: ` + strings.ToLower(kind) + `-.*\n(        .*\n)+`
+}
+
 // unregister returns the contents of the files that name a kind, without it.
 func (p *project) unregister(kind string) (map[string]string, error) {
 	contents := map[string]string{}
@@ -170,6 +176,20 @@ func (p *project) unregister(kind string) (map[string]string, error) {
 			return nil, err
 		}
 		contents[l.file] = l.remove(source)
+	}
+	webhooks, err := fs.Glob(os.DirFS(p.root), "config/500-*.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("listing the webhooks: %w", err)
+	}
+	conditions := regexp.MustCompile(MatchConditions(kind))
+	for _, file := range webhooks {
+		source, err := p.read(file)
+		if err != nil {
+			return nil, err
+		}
+		if conditions.MatchString(source) {
+			contents[file] = conditions.ReplaceAllString(source, "")
+		}
 	}
 	return contents, nil
 }
