@@ -84,14 +84,18 @@ func TestUpdate_LaterVersion_IsRequired(t *testing.T) {
 	}
 }
 
-// A module that is copied is the fork's.
+// A module that is copied is the fork's, which tests it.
 func TestFork_Ejected_BuildsWithItsCopy(t *testing.T) {
 	template, variables := newTemplate(t), randomNames(rand.New(testrand.SourceFor(t, 1)))
 	maps.Copy(variables, map[string]string{"KINDS": "AddressableService", "EJECT": "conversion,hardening,observe", "MODULES": template.Dir})
 	fork := template.fork(t, variables)
 	fork.expectNoOldNames(t, variables)
-	fork.Run(t, "make", "verify", "ARGS=modules format codegen")
+	fork.Run(t, "make", "verify", "ARGS=modules format codegen workflows repository")
 	fork.Run(t, "go", "vet", "./...")
+	if ci := fork.Read(t, ".github/workflows/ci.yaml"); !strings.Contains(ci, ", modules]") {
+		t.Errorf("the workflow does not test the copies:\n%s", ci)
+	}
+	fork.Run(t, "make", "test", "PARTS=modules", "ARGS=-short")
 	if out := fork.Output(t, "go", "list", "-deps", "./cmd/controller"); !strings.Contains(out, "\n"+variables["MODULE"]+"/hardening\n") {
 		t.Errorf("the controller is not built with the copy of the hardening:\n%s", out)
 	}

@@ -68,7 +68,7 @@ var modules = []string{
 
 // ejectable are the values of EJECT with the paths that each copies. Packages of the root module become packages of the fork's.
 var ejectable = map[string][]string{
-	"conversion":   {"conversion/*.go", "conversion/go.*", "conversion/conversiontest", "conversion/knative", "conversion/cmd"},
+	"conversion":   {"conversion/*.go", "conversion/go.*", "conversion/conversiontest", "conversion/fixtures", "conversion/knative", "conversion/cmd"},
 	"crud":         {"crud"},
 	"hardening":    {"hardening"},
 	"localcluster": {"localcluster", "hack/update-versions.sh"},

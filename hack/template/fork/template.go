@@ -16,17 +16,15 @@ var parts = []part{{
 	remove: []string{
 		"conversion/cmd/assign-gen/documents_test.go", "crud/documents_test.go", "test/repository/environments_test.go", "test/repository/language*",
 		"test/repository/life_test.go", "test/repository/modules*_test.go", "test/repository/mutants_test.go",
+		"conversion/cmd/assign-gen/generate/problems_test.go", "conversion/cmd/assign-gen/generate/testdata", // lines break by the path of the module
 		"test/repository/post_install_test.go", "test/repository/readme_test.go", "test/repository/spec_test.go",
 	},
 	edits: []edit{
 		{".gitattributes", `(?m)^conversion/.*\n`, ""},
-		{".github/dependabot.yml", `"/conversion".* "/localcluster/env"\]`, `"/hack/tools", "/hack/tools/*"]`},
-		{".github/dependabot.yml", `(?ms)^  - package-ecosystem: gomod\n    directories: \["/localcluster"\].*?\n\n`, ""},
+		{".github/dependabot.yml", `\["/",`, `["/", "/hack/tools", "/hack/tools/*",`},
 		{".github/dependabot.yml", `(?ms)^  - package-ecosystem: gomod\n    directories: \["/hack/tools".*?\n\n`, ""},
 		{".github/dependabot.yml", `(?ms)^  # Mermaid.*?\n\n`, ""},
-		{".github/workflows/ci.yaml", `, modules\]`, "]"},
-		{".github/workflows/ci.yaml", `hashFiles\('go.mod', 'localcluster/\*\*'\)`, "hashFiles('go.sum')"},
-		{".github/workflows/nightly.yaml", `part: \[.*\]`, "part: [units, suites, verify, lint, alerts, race]"},
+		{".github/workflows/nightly.yaml", `(part: \[.* alerts), .*\]`, "$1, race]"},
 		{".github/workflows/nightly.yaml", `(?ms)^      - name: Check out the controller.*?GITHUB_ENV.*?\n`, ""},
 		{".github/workflows/nightly.yaml", `The runner has Chrome, npm and a C compiler.`, "The runner has a C compiler."},
 		{".golangci.yaml", `(?m)^ *- prefix\(example\.com\)\n`, ""}, // the module of an example, whose path may be a prefix of the fork's
@@ -34,14 +32,33 @@ var parts = []part{{
 		{"Makefile", `go build -o \.cache/template \./hack/template`, "go -C hack/tools build -o ../../.cache/template " + oldModule + "/hack/template"},
 		{"Makefile", `(?m)^\.PHONY: (bench|fuzz|mutants|website|test-versions)\n(.+\n)*\n`, ""},
 		{"Makefile", `(?m)^\.PHONY: fork\n(.+\n)*`, updateTarget},
-		{"hack/update-codegen.sh", `(?ms)^# (deep_copies|copy_types) .*?^[)}]\n\n`, ""},
-		{"hack/update-codegen.sh", `(?ms)^if \[\[ -d conversion && .*?^fi\n\n`, ""},
+		{"hack/update-codegen.sh", `(?ms)^# copy_types .*?^}\n\n`, ""},
+		{"hack/update-codegen.sh", `(?ms)\n  step "conversions for the end-to-end test".*?^fi\n`, "fi\n"},
 		{"hack/nightly.sh", `(?m)^  run "data races in the .*\n`, ""},
 		{"test/repository/layers_test.go", `(?ms)^\tpackages: +"(confidential|pkg/migration)".*?^}, \{\n`, ""},
 	},
 }, {
+	names: []string{"conversion", "hardening", "localcluster"},
+	edits: []edit{
+		{".github/workflows/ci.yaml", `, modules\]`, "]"},
+		{".github/workflows/nightly.yaml", ` modules,`, ""},
+	},
+}, {
+	names: []string{"hardening"},
+	edits: []edit{{".github/dependabot.yml", `, "/hardening"`, ""}},
+}, {
+	names: []string{"localcluster"},
+	edits: []edit{
+		{".github/dependabot.yml", `, "/localcluster/env"`, ""},
+		{".github/dependabot.yml", `(?ms)^  - package-ecosystem: gomod\n    directories: \["/localcluster"\].*?\n\n`, ""},
+		{".github/workflows/ci.yaml", `hashFiles\('go.mod', 'localcluster/\*\*'\)`, "hashFiles('go.sum')"},
+	},
+}, {
 	names: []string{"conversion"},
 	edits: []edit{
+		{".github/dependabot.yml", `, "/conversion(/\*)*"`, ""},
+		{"hack/update-codegen.sh", `(?ms)^# deep_copies .*?^\)\n\n`, ""},
+		{"hack/update-codegen.sh", `(?ms)^if \[\[ -d conversion && .*?^fi\n\n`, ""},
 		{"hack/update-codegen.sh", `go -C conversion/cmd/assign-gen build -o "\$\{assign_gen\}"`, `$0 ` + oldModule + `/conversion/cmd/assign-gen`},
 		{"hack/update-codegen.sh", `go -C conversion/cmd/assign-gen build`, `go -C hack/tools build`},
 	},
