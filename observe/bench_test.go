@@ -18,9 +18,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	crsource "sigs.k8s.io/controller-runtime/pkg/source"
 
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
@@ -75,8 +72,8 @@ func BenchmarkInline(b *testing.B) {
 	})
 }
 
-// BenchmarkQueued calls an observer from its queue. Next to it are the usual ways to reconcile an object of a cache: a handler of client-go that
-// adds the key to a work queue, and a source of controller-runtime.
+// BenchmarkQueued calls an observer from its queue. Next to it is the usual way to reconcile an object of a cache: a handler of client-go that
+// adds the key to a work queue.
 func BenchmarkQueued(b *testing.B) {
 	objects := cache.NewStore(cache.MetaNamespaceKeyFunc)
 	received := 0
@@ -108,24 +105,6 @@ func BenchmarkQueued(b *testing.B) {
 			queue.Done(key)
 		}
 	})
-	b.Run("controller-runtime", func(b *testing.B) {
-		next := states(b)
-		queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
-		defer queue.ShutDown()
-		informer := &capturing{}
-		informing := crsource.Informer{Informer: informer, Handler: &handler.EnqueueRequestForObject{}}
-		if err := informing.Start(b.Context(), queue); err != nil {
-			b.Fatal(err)
-		}
-		b.ReportAllocs()
-		for b.Loop() {
-			informer.handler.OnUpdate(next())
-			request, _ := queue.Get()
-			read(b, request.String())
-			queue.Forget(request)
-			queue.Done(request)
-		}
-	})
 	b.Run("observe", func(b *testing.B) {
 		next := states(b)
 		d, err := define("queued", ofSecrets(nil), func(context.Context, Event[*corev1.Secret]) error {
@@ -145,21 +124,6 @@ func BenchmarkQueued(b *testing.B) {
 			q.work()
 		}
 	})
-}
-
-// capturing is an informer that keeps its handler.
-type capturing struct {
-	cache.SharedIndexInformer
-	handler cache.ResourceEventHandler
-}
-
-func (c *capturing) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, _ cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
-	c.handler = handler
-	return nil, nil //nolint:nilnil // it is not read
-}
-
-func (c *capturing) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
-	return c.AddEventHandlerWithOptions(handler, cache.HandlerOptions{})
 }
 
 // BenchmarkNeighbors measures the time from a change to the call of a fast observer. The metric p99/alone compares one that has a slow, a failing

@@ -87,6 +87,17 @@ func versions(t *testing.T, folder string) map[string]string {
 	return required
 }
 
+// A requirement of the root module sets the lowest version that forks, and users of its libraries, can have.
+func TestModules_ControllerRuntime_IsRequiredWhereItIsUsed(t *testing.T) {
+	const controllerRuntime = "sigs.k8s.io/controller-runtime"
+	for _, folder := range modules(t) {
+		isUser := isBelow(folder, "conversion/controllerruntime") || folder == "conversion/e2e"
+		if version := versions(t, folder)[controllerRuntime]; version != "" && !isUser {
+			t.Errorf("the module in %s requires %s %s", folder, controllerRuntime, version)
+		}
+	}
+}
+
 // TestModules_ThoseForOthers_DependOnNothingOfOurs keeps the modules that other projects use free of everything else in this repository.
 func TestModules_ThoseForOthers_DependOnNothingOfOurs(t *testing.T) {
 	for folder, allowed := range map[string]string{
