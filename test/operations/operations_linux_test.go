@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -64,69 +63,6 @@ func TestUpgrade_AndRollback_KeepsObjects(t *testing.T) {
 	began := time.Now()
 	deleteObjects(t, env, ns)
 	t.Logf("deleting them took %v", time.Since(began))
-}
-
-// previousVersion unpacks the version to upgrade from.
-func previousVersion(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	archive := dir + "/previous.tar"
-	git(t, "archive", "--output", archive, upgradeFrom(t))
-	if out, err := exec.CommandContext(t.Context(), "tar", "-x", "-f", archive, "-C", dir).CombinedOutput(); err != nil {
-		t.Fatalf("unpacking the previous version: %v: %s", err, out)
-	}
-	return dir
-}
-
-func git(t *testing.T, args ...string) string {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", root}, args...)...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %s: %v: %s", strings.Join(args, " "), err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
-// substantial is the minimum number of installed lines that must have changed since the version to upgrade from. A commit that renames a helper
-// changes fewer.
-const substantial = 1000
-
-// upgradeFrom is the last release before HEAD, or before the first release the newest commit from which HEAD differs substantially. A fork
-// upgrades from its first commit until it differs that much.
-func upgradeFrom(t *testing.T) string {
-	t.Helper()
-	if tag := git(t, "tag", "--list", "v*", "--merged", "HEAD", "--no-contains", "HEAD", "--sort=-version:refname"); tag != "" {
-		return strings.Fields(tag)[0]
-	}
-	installed := []string{"--", "cmd", "config", "hardening", "pkg", "go.mod", ":!*_test.go"}
-	for commit := range strings.FieldsSeq(git(t, append([]string{"rev-list", "--first-parent", "HEAD"}, installed...)...)) {
-		changed := 0
-		for line := range strings.Lines(git(t, append([]string{"diff", "--numstat", commit, "HEAD"}, installed...)...)) {
-			added, removed := 0, 0
-			if _, err := fmt.Sscan(line, &added, &removed); err == nil {
-				changed += added + removed
-			}
-		}
-		if changed >= substantial {
-			return commit
-		}
-	}
-	if git(t, "rev-parse", "--is-shallow-repository") == "true" {
-		t.Fatalf("no commit of this clone differs from HEAD by %d lines: it is too shallow to show an upgrade (git fetch --unshallow)", substantial)
-	}
-	return firstCommit(t)
-}
-
-func firstCommit(t *testing.T) string {
-	t.Helper()
-	return strings.Fields(git(t, "rev-list", "--first-parent", "--max-parents=0", "HEAD"))[0]
-}
-
-func TestUpgradeFrom_ChosenVersion_DiffersInWhatIsInstalled(t *testing.T) {
-	from := upgradeFrom(t)
-	if names := git(t, "diff", "--name-only", from, "HEAD", "--", "cmd", "config", "internal", "pkg", "runtime", "go.mod"); names == "" && from != firstCommit(t) {
-		t.Errorf("nothing that is installed differs between %s and HEAD", from)
-	}
 }
 
 // install applies the manifests of a checkout, as docs/how-to/upgrade.md says.
