@@ -28,10 +28,11 @@ command_line = $(findstring command line,$(origin $(1)))
 ARGS ?=
 # VERSION of a release, such as v1.2.3. The tag of the commit by default. For make kind, a version of the API.
 VERSION ?=
-# KIND is the kind to add or to remove, in CamelCase. OWNS is the kind of its child, and FORCE=1 deletes files with changes that are not
+# KIND is the kind to add or to remove, in CamelCase. OWNS is the kind of its child, SCOPE is Namespaced or Cluster, and FORCE=1 deletes files with changes that are not
 # committed.
 KIND ?=
 OWNS ?=
+SCOPE ?=
 FORCE ?=
 # How long one test package may take. Those of the nightly tier make and test forks, which is slow on a busy machine.
 TEST_TIMEOUT ?= 80m
@@ -84,8 +85,8 @@ generate: ## Generates deep copies, conversions, clients, CRDs and reference pag
 	hack/update-licenses.sh
 
 .PHONY: kind
-kind: ## Adds a kind with its reconciler and tests (KIND=Widget [VERSION=v1] [OWNS=apps/v1.Deployment])
-	@$(TEMPLATE) kind 'KIND=$(KIND)' 'VERSION=$(VERSION)' 'OWNS=$(OWNS)'
+kind: ## Adds a kind with its reconciler and tests (KIND=Widget [VERSION=v1] [OWNS=apps/v1.Deployment] [SCOPE=Cluster])
+	@$(TEMPLATE) kind 'KIND=$(KIND)' 'VERSION=$(VERSION)' 'OWNS=$(OWNS)' 'SCOPE=$(SCOPE)'
 
 .PHONY: drop
 drop: ## Removes a kind (KIND=Widget [FORCE=1])

@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string) error {
 }
 
 func addKind(ctx context.Context, args []string) error {
-	options, err := kind.ParseOptions(args, "KIND", "VERSION", "OWNS")
+	options, err := kind.ParseOptions(args, "KIND", "VERSION", "OWNS", "SCOPE")
 	if err != nil {
 		return err
 	}

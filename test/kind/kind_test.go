@@ -75,6 +75,20 @@ func (r repository) checkKinds(t *testing.T) {
 	r.run(t, "go test -vet=off ./test/docs -run 'TestCommands_EachDocument_PrintWhatItShows/docs/reference/api/(widget|gadget).md|TestLinks|TestPages'")
 }
 
+// The guide has a cluster-scoped kind with a Deployment, and test/docs a namespaced one.
+func TestMakeKind_ClusterScopedWithAConfigMap_PassesItsUnitTests(t *testing.T) {
+	copied := newRepository(t)
+	copied.run(t, "make kind KIND=Region SCOPE=Cluster")
+	if crd := copied.Read(t, "config/300-region.yaml"); !strings.Contains(crd, "\n  scope: Cluster\n") {
+		t.Errorf("the CRD has another scope:\n%s", crd)
+	}
+	if client := copied.Read(t, "pkg/client/clientset/versioned/typed/samples/v1/region.go"); !strings.Contains(client, "\n	Regions() RegionInterface\n") {
+		t.Errorf("the client has a namespace:\n%s", client)
+	}
+	copied.run(t, "go vet ./test/{region,permissions}")
+	copied.run(t, "go test ./pkg/apis/samples/v1 ./pkg/reconciler/region")
+}
+
 func TestMakeKind_InvalidVariable_ChangesNothing(t *testing.T) {
 	copied := newRepository(t)
 	copied.reject(t, "make kind KIND=Widget OWNS=v1.Event", "OWNS=v1.Event: must be one of", "apps/v1.Deployment")

@@ -103,7 +103,7 @@ func newModel(root string, o Options) (*model, error) {
 	if err := p.checkKind(o.Kind); err != nil {
 		return nil, err
 	}
-	m := &model{project: p, Kind: o.Kind}
+	m := &model{project: p, Kind: o.Kind, Cluster: o.Cluster}
 	if m.Version, err = p.chooseVersion(o.Version); err != nil {
 		return nil, err
 	}

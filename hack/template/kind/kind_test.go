@@ -32,7 +32,8 @@ func TestNewModel_OptionIsInvalid_NamesVariableAndValues(t *testing.T) {
 		"suite":                {[]string{"KIND=Repository"}, []string{"test/repository exists"}},
 		"version":              {[]string{"KIND=Widget", "VERSION=v9"}, []string{"VERSION=v9: the API has no such version; it has " + strings.Join(p.versions, ", ")}},
 		"child":                {[]string{"KIND=Widget", "OWNS=v1.Event"}, []string{"OWNS=v1.Event: must be one of apps/v1.Deployment, v1.ConfigMap"}},
-		"unknown variable":     {[]string{"NAME=Widget"}, []string{"NAME=Widget: there is no such variable; there are KIND, VERSION, OWNS"}},
+		"scope":                {[]string{"KIND=Widget", "SCOPE=cluster"}, []string{"SCOPE=cluster: must be Namespaced or Cluster"}},
+		"unknown variable":     {[]string{"NAME=Widget"}, []string{"NAME=Widget: there is no such variable; there are KIND, VERSION, OWNS, SCOPE"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			options, err := ParseOptions(tc.args, variables...)
@@ -54,14 +55,16 @@ func TestNewModel_OptionIsInvalid_NamesVariableAndValues(t *testing.T) {
 // The test of package kind in test/ compiles and runs them.
 func TestFiles_EveryCombination_IsWellFormed(t *testing.T) {
 	for _, owns := range slices.Sorted(maps.Keys(children)) {
-		m := newTestModel(t, "OWNS="+owns)
-		m.APIPackage = strings.Repeat("x", 25) // the group of a fork determines it, and lines have to be short enough
-		files, err := m.files()
-		if err != nil {
-			t.Fatalf("OWNS=%s: %v", owns, err)
-		}
-		for path, content := range files {
-			checkFile(t, path, content)
+		for _, scope := range []string{"Namespaced", "Cluster"} {
+			m := newTestModel(t, "OWNS="+owns, "SCOPE="+scope)
+			m.APIPackage = strings.Repeat("x", 25) // the group of a fork determines it, and lines have to be short enough
+			files, err := m.files()
+			if err != nil {
+				t.Fatalf("OWNS=%s SCOPE=%s: %v", owns, scope, err)
+			}
+			for path, content := range files {
+				checkFile(t, path, content)
+			}
 		}
 	}
 }

@@ -27,6 +27,8 @@ type Options struct {
 	Version string
 	// Owns is the kind of the object's child. The default is v1.ConfigMap.
 	Owns string
+	// Cluster makes the kind cluster-scoped.
+	Cluster bool
 	// Force lets make drop delete files with changes that are not committed.
 	Force bool
 }
@@ -37,7 +39,11 @@ func ParseOptions(args []string, allowed ...string) (Options, error) {
 	if force := values["FORCE"]; err == nil && force != "" && force != "1" {
 		err = fmt.Errorf("FORCE=%s: must be 1 or empty", force)
 	}
-	return Options{Kind: values["KIND"], Version: values["VERSION"], Owns: values["OWNS"], Force: values["FORCE"] != ""}, err
+	scope := values["SCOPE"]
+	if err == nil && !slices.Contains([]string{"", "Namespaced", "Cluster"}, scope) {
+		err = fmt.Errorf("SCOPE=%s: must be Namespaced or Cluster", scope)
+	}
+	return Options{Kind: values["KIND"], Version: values["VERSION"], Owns: values["OWNS"], Cluster: scope == "Cluster", Force: values["FORCE"] != ""}, err
 }
 
 // longestKind leaves room for the suffixes of generated names in lines and labels.

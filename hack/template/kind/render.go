@@ -26,6 +26,8 @@ type model struct {
 	Child         child
 	// Accessor is the method of the generated clientset.
 	Accessor string
+	// Cluster marks the kind as cluster-scoped. Its child is in the operator's namespace.
+	Cluster bool
 	// Skip marks the kind as one of a single version.
 	Skip bool
 	// SampleFile is the path of the sample.

@@ -18,7 +18,7 @@ import (
 // root is the repository.
 const root = "../../.."
 
-var variables = []string{"KIND", "VERSION", "OWNS"}
+var variables = []string{"KIND", "VERSION", "OWNS", "SCOPE"}
 
 // thisProject returns the operator of this repository, which may be a fork.
 func thisProject(t *testing.T) *project {
