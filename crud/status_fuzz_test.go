@@ -110,7 +110,7 @@ func encodedStatus(code int, reason, message string, hasDetails bool, cause, fie
 	if hasDetails && cause+field != "" {
 		status.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseType(cause), Message: message, Field: field}}
 	}
-	encoded, _ := json.Marshal(status) // texts and numbers
+	encoded, _ := json.Marshal(status) //nolint:errchkjson // texts and numbers
 	return encoded
 }
 

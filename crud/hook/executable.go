@@ -60,7 +60,7 @@ func (x *executable) command(ctx context.Context, args ...string) (*exec.Cmd, er
 			return nil, fmt.Errorf("finding the program that runs it: %w", err)
 		}
 	}
-	cmd := exec.CommandContext(ctx, command[0], append(command[1:], args...)...)
+	cmd := exec.CommandContext(ctx, command[0], append(command[1:], args...)...) //nolint:gosec // hooks are programs of the user
 	cmd.Dir, cmd.WaitDelay, cmd.SysProcAttr = filepath.Dir(x.path), terminateWithin, &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error {
 		signal := syscall.SIGKILL

@@ -226,7 +226,7 @@ func (m *monitor) filterResult(ctx context.Context, u *unstructured.Unstructured
 	case 1:
 		return results[0]
 	}
-	list, _ := json.Marshal(results) // of JSON
+	list, _ := json.Marshal(results) //nolint:errchkjson // they are JSON
 	return list
 }
 

@@ -46,7 +46,7 @@ func TestQueue_Next_NoHookDelaysAnotherByMoreThanOneRun(t *testing.T) {
 			}
 			q.tasks = append(q.tasks, of)
 		}
-		got := ""
+		var got strings.Builder
 		for {
 			begun := map[*task]bool{}
 			for _, each := range q.tasks {
@@ -60,14 +60,14 @@ func TestQueue_Next_NoHookDelaysAnotherByMoreThanOneRun(t *testing.T) {
 				break
 			}
 			if name := due.hook.name; begun[due] {
-				got += strings.ToLower(name)
+				got.WriteString(strings.ToLower(name))
 			} else {
-				got += name
+				got.WriteString(name)
 			}
 			tm.failures = noFailures{}
 			tm.finish(q, due)
 		}
-		if got != want {
+		if got := got.String(); got != want {
 			t.Errorf("%s: the order is %s, want %s", tasks, got, want)
 		}
 	}

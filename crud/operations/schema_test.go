@@ -36,12 +36,12 @@ func TestSchema_SchemaAndPage_HaveEachField(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(Schema, &schema); err != nil {
+	if err := json.Unmarshal(Schema, &schema); err != nil { //nolint:musttag // encoding/json ignores case
 		t.Fatal(err)
 	}
 	document := schema.Definitions.Document
 	var preconditions object
-	if err := json.Unmarshal(document.Else.Properties["preconditions"], &preconditions); err != nil {
+	if err := json.Unmarshal(document.Else.Properties["preconditions"], &preconditions); err != nil { //nolint:musttag // as above
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile("../../docs/reference/operation-files.md")

@@ -113,7 +113,7 @@ func (s *scene) undefineChanging(group string) {
 	s.deleteChanging(group)
 	harness.Eventually(s, "the kind of "+group+" does not exist", func(ctx context.Context) error {
 		if _, err := s.env.CRDs.ApiextensionsV1().CustomResourceDefinitions().Get(ctx, "changings."+group, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("it exists: %v", err)
+			return fmt.Errorf("it exists: %w", errors.Join(err))
 		}
 		return nil
 	})

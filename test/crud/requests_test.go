@@ -19,7 +19,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
@@ -228,7 +227,7 @@ func TestPlan_ImmutableField_IsRecreated(t *testing.T) {
 	s := newScene(t)
 	upsert := func(name, value string) crud.Operation {
 		configMap := s.configMap(name, map[string]string{"k": value})
-		configMap.Immutable = ptr.To(true)
+		configMap.Immutable = new(true)
 		op := crud.CreateOrUpdate(configMap)
 		op.OnImmutable, op.Wait = crud.Recreate, harness.Deadline
 		return op

@@ -69,7 +69,7 @@ func quoting(w http.ResponseWriter, request *http.Request) {
 			Name: quoted, Kind: quoted, UID: types.UID(quoted), Causes: []metav1.StatusCause{{Type: metav1.CauseType(quoted), Message: quoted, Field: quoted}},
 		},
 	}}
-	_ = json.NewEncoder(w).Encode(review) // the API server reports it
+	_ = json.NewEncoder(w).Encode(review) //nolint:errchkjson // the API server reports it
 }
 
 func TestSecret_AdmissionQuotesTheObject_MessageNamesWhoDenies(t *testing.T) {

@@ -60,13 +60,13 @@ func (r *rejected) in(text string) string {
 	return strings.NewReplacer("$VALUE", r.value, "$BASE64", base64.StdEncoding.EncodeToString([]byte(r.value)), "$NS", r.ns).Replace(text)
 }
 
-func patched(make func(crud.Ref, any) crud.Operation, name, patch string) func(*rejected, string) crud.Operation {
-	return func(r *rejected, kind string) crud.Operation { return make(r.ref(kind, name), r.in(patch)) }
+func patched(operation func(crud.Ref, any) crud.Operation, name, patch string) func(*rejected, string) crud.Operation {
+	return func(r *rejected, kind string) crud.Operation { return operation(r.ref(kind, name), r.in(patch)) }
 }
 
-func desired(make func(crud.Object) crud.Operation, name, fields string, options ...func(*crud.Operation)) func(*rejected, string) crud.Operation {
+func desired(operation func(crud.Object) crud.Operation, name, fields string, options ...func(*crud.Operation)) func(*rejected, string) crud.Operation {
 	return func(r *rejected, kind string) crud.Operation {
-		op := make(r.object(r.in(fmt.Sprintf("{apiVersion: v1, kind: %s, metadata: {name: %s}, %s}", kind, name, fields))))
+		op := operation(r.object(r.in(fmt.Sprintf("{apiVersion: v1, kind: %s, metadata: {name: %s}, %s}", kind, name, fields))))
 		for _, set := range options {
 			set(&op)
 		}
@@ -160,12 +160,13 @@ func (r *rejected) clean(what, text string) {
 
 // everything returns the texts that programs can print for an error.
 func everything(err error) string {
-	text := fmt.Sprintf("%v\n%+v\n%#v\n%q\n", err, err, err, err)
-	encoded, _ := json.Marshal(struct{ Err error }{err}) // text is enough if it fails
+	var text strings.Builder
+	fmt.Fprintf(&text, "%v\n%+v\n%#v\n%q\n", err, err, err, err)
+	encoded, _ := json.Marshal(struct{ Err error }{err}) //nolint:errchkjson // text is enough if it fails
 	for cause := err; cause != nil; cause = errors.Unwrap(cause) {
-		text += cause.Error() + "\n"
+		fmt.Fprintln(&text, cause)
 	}
-	return text + string(encoded)
+	return text.String() + string(encoded)
 }
 
 func TestSecret_RejectedInAnyWay_NoErrorHasAValue(t *testing.T) {

@@ -7,9 +7,11 @@ package crud
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -199,7 +201,7 @@ func (s *scene) rejects(name string) {
 	harness.Eventually(s.T, "the "+name+" applies", func(ctx context.Context) error {
 		_, err := s.env.Kube.CoreV1().Secrets(s.ns).Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "tried"}}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err == nil {
-			return fmt.Errorf("the API server accepts a Secret")
+			return errors.New("the API server accepts a Secret")
 		}
 		return nil
 	})
@@ -251,16 +253,18 @@ func TestPreflight_RandomPlans_IsNeverStricterThanTheRun(t *testing.T) {
 		}
 	})
 	for n := range randomPlans {
-		plan := `
+		var text strings.Builder
+		text.WriteString(`
 {apiVersion: v1, kind: ConfigMap, metadata: {name: a0}, data: {k: "0"}}
 ---
 {apiVersion: v1, kind: ResourceQuota, metadata: {name: none}, spec: {hard: {count/services: "0"}}}
 ===
-`
+`)
 		for range 2 + random.IntN(3) {
-			plan += randomOperation(random) + "\n---\n"
+			text.WriteString(randomOperation(random) + "\n---\n")
 		}
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
+		plan := text.String()
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
 			t.Parallel()
 			s := &scene{T: t, env: s.env, client: s.client}
 			var ended [2]error

@@ -151,7 +151,7 @@ func (r request) do(ctx context.Context) (answer response, err error) {
 	ended := make(chan error, 1)
 	go func() {
 		_, err := p.in.Write(encoded)
-		ended <- errors.Join(err, p.out.Decode(&answer))
+		ended <- errors.Join(err, p.out.Decode(&answer)) //nolint:musttag // both ends are this package
 	}()
 	timer := time.NewTimer(end)
 	defer timer.Stop()
@@ -168,7 +168,7 @@ func (r request) do(ctx context.Context) (answer response, err error) {
 		err = context.Cause(ctx)
 	}
 	_ = p.cmd.Process.Kill() // it may have ended
-	<-ended
+	<-ended                  //nolint:errcheck // the error of a process that was killed
 	_ = p.cmd.Wait()
 	p = nil
 	return response{}, err

@@ -24,14 +24,14 @@ const aProgram = "the jq program"
 const mostCopied = 3 << 20
 
 type request struct {
-	Program string          `json:",omitempty"`
-	Names   []string        `json:",omitempty"`
-	Values  []any           `json:",omitempty"`
-	Patch   jsonpatch.Patch `json:",omitempty"`
+	Program string          `json:"program,omitempty"`
+	Names   []string        `json:"names,omitempty"`
+	Values  []any           `json:"values,omitempty"`
+	Patch   jsonpatch.Patch `json:"patch,omitempty"`
 	// Input is that of the program, or the document. A program without input is only compiled.
-	Input json.RawMessage `json:",omitempty"`
+	Input json.RawMessage `json:"input,omitempty"`
 	// SkipMissing leaves out removals of paths that do not exist.
-	SkipMissing bool `json:",omitempty"`
+	SkipMissing bool `json:"skipMissing,omitempty"`
 
 	what string // in errors
 }
