@@ -147,9 +147,8 @@ type call struct {
 	result      Result
 	read        *unstructured.Unstructured // the state that was read first
 	hash        string                     // of the desired state of CreateOrUpdate
-	hasYielded  bool
-	foreseen    foresight // by the preflight of the plan
-	sent        []byte    // the merge patch that was made from the state of the object
+	foreseen    foresight                  // by the preflight of the plan
+	sent        []byte                     // the merge patch that was made from the state of the object
 	cannotWatch bool
 }
 
