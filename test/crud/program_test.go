@@ -32,7 +32,7 @@ var program = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-o", path, "../../cmd/crud").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", path, "../../crud/cmd/crud").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("building the program: %w: %s", err, out)
 	}

@@ -137,7 +137,7 @@ index 1..2 100644
 func TestUpgradeFrom_ChosenVersion_DiffersInWhatIsLinked(t *testing.T) {
 	patterns := installed(t)
 	for pattern, want := range map[string]bool{
-		"cmd/controller": true, "hardening": true, "conversion/knative": true, "pkg/reconciler/addressbinding": true, "cmd/crud": false, "pkg/migration": false,
+		"cmd/controller": true, "hardening": true, "conversion/knative": true, "pkg/reconciler/addressbinding": true, "crud/cmd/crud": false, "pkg/migration": false,
 	} {
 		if got := slices.Contains(patterns, ":(glob)"+pattern+"/*.go"); got != want {
 			t.Errorf("%s is counted: %v, want %v", pattern, got, want)
