@@ -550,7 +550,8 @@ func (o operator) settle(t *testing.T) {
 	steady(t, func() int { return o.Proxy(t, o.name).Watches(harness.Matching("watch", "*")) })
 }
 
-// watched returns the collections that a process has begun to watch before a time, each as often as an informer has.
+// watched returns the collections that a process has begun to watch before a time, each as often as an informer has. A hardened informer of a duck type
+// lists first.
 func watched(t *testing.T, o operator, mark harness.Mark, before time.Time) (paths []string) {
 	t.Helper()
 	for _, e := range mark.Entries(t, harness.ByProcess(o.name), harness.ByVerb("watch")) {
@@ -558,7 +559,7 @@ func watched(t *testing.T, o operator, mark harness.Mark, before time.Time) (pat
 		if err != nil {
 			t.Fatal(err)
 		}
-		if query.Get("sendInitialEvents") != "" && e.Code == http.StatusOK && e.Time.Before(before) {
+		if e.Code == http.StatusOK && e.Time.Before(before) {
 			paths = append(paths, strings.TrimSpace(e.Path+" "+query.Get("labelSelector")))
 		}
 	}
