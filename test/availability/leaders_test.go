@@ -8,6 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 package availability
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ const (
 	// sets is the number of sets of objects: an AddressableService, a Deployment, an AddressBinding and a SimpleDeployment each.
 	sets = 50
 	// churn is the time during which they change, and atRest the time without writes at the end.
-	churn, atRest = time.Minute, 10 * time.Second
+	churn, atRest = 2 * time.Minute, 10 * time.Second
 )
 
 const set = `
@@ -287,6 +288,8 @@ func TestLeader_SuspendedBeyondItsLease_TheStateIsRight(t *testing.T) {
 	}
 }
 
+// TestLeader_LeaseIsDeletedOrStolen_OneLeadsAgain includes leases of leaders whose clock has jumped. Such a leader is killed, so that the standby, which has to
+// measure the lease's duration with its clock alone, takes over.
 func TestLeader_LeaseIsDeletedOrStolen_OneLeadsAgain(t *testing.T) {
 	t.Parallel()
 	const few = 2
@@ -295,22 +298,30 @@ func TestLeader_LeaseIsDeletedOrStolen_OneLeadsAgain(t *testing.T) {
 	leases := env.Kube.CoordinationV1().Leases(env.SystemNamespace)
 	f := newFarm(t, env, few)
 	f.awaitRest(t, few)
-	for name, harm := range map[string]func(ctx context.Context) error{
-		"deleted": func(ctx context.Context) error {
-			return leases.Delete(ctx, fixtures.ControllerLease, metav1.DeleteOptions{})
-		},
-		"stolen": func(ctx context.Context) error {
+	renewed := func(holder *string, at time.Duration) func(context.Context) error {
+		return func(ctx context.Context) error {
 			lease, err := leases.Get(ctx, fixtures.ControllerLease, metav1.GetOptions{})
 			if err != nil {
 				return err
 			}
-			lease.Spec.HolderIdentity, lease.Spec.RenewTime = new("thief"), &metav1.MicroTime{Time: time.Now()}
+			lease.Spec.HolderIdentity, lease.Spec.RenewTime = cmp.Or(holder, lease.Spec.HolderIdentity), &metav1.MicroTime{Time: time.Now().Add(at)}
 			_, err = leases.Update(ctx, lease, metav1.UpdateOptions{})
 			return err
+		}
+	}
+	for name, harm := range map[string]func(ctx context.Context) error{
+		"deleted": func(ctx context.Context) error {
+			return leases.Delete(ctx, fixtures.ControllerLease, metav1.DeleteOptions{})
 		},
+		"stolen":       renewed(new("thief"), 0),
+		"clock-ahead":  renewed(nil, time.Hour),
+		"clock-behind": renewed(nil, -time.Hour),
 	} {
 		t.Run(name, func(t *testing.T) {
-			roles(t, env)
+			if leader, _ := roles(t, env); strings.HasPrefix(name, "clock") {
+				env.Process(t, leader).Kill(t)
+				defer env.Process(t, leader).Start(t)
+			}
 			harness.Eventually(t, "the lease is "+name, harm) // it is renewed all the time
 			as := fixtures.Published(f.ns, name)
 			if _, err := fixtures.Client(env).SamplesV1().AddressableServices(f.ns).Create(t.Context(), as, metav1.CreateOptions{}); err != nil {
