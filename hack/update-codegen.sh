@@ -98,7 +98,7 @@ copy_types() {
   while IFS= read -r file; do
     copy="$2/${file#"$1"/}"
     mkdir -p "${copy%/*}"
-    sed -e "s|/$1/|/$2/|g" -e "s|+groupName=${1##*/}\\.|+groupName=${2##*/}.|" -e "4a\\\n// Code generated from $1 by hack/update-codegen.sh. DO NOT EDIT." "${file}" >"${copy}"
+    sed -e "s|/$1/|/$2/|g" -e "s|+groupName=${1##*/}\\.|+groupName=${2##*/}.|" -e "1i// Code generated from $1 by hack/update-codegen.sh. DO NOT EDIT.\n" "${file}" >"${copy}"
   done < <(find "$1" -name '*.go' -not -name 'zz_generated.*')
 }
 

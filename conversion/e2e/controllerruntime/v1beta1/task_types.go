@@ -1,9 +1,9 @@
+// Code generated from conversion/e2e/knative by hack/update-codegen.sh. DO NOT EDIT.
+
 /*
 Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
-
-// Code generated from conversion/e2e/knative by hack/update-codegen.sh. DO NOT EDIT.
 
 package v1beta1
 

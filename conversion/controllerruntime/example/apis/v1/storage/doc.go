@@ -1,7 +1,0 @@
-/*
-Copyright 2026 The Mallard Authors.
-SPDX-License-Identifier: Apache-2.0
-*/
-
-// Package storage has the storage types of v1.
-package storage
