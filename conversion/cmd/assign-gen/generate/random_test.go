@@ -93,6 +93,10 @@ func addField(random *rand.Rand, older, newer *randomStruct, name string, at int
 		before.typ = otherForm(field.typ)
 	case 4:
 		before.name, before.json, before.markers = "Old"+name, "old"+field.json, append([]string{"+conversion:rename=" + name}, field.markers...)
+	case 5:
+		if field.ofOther < 0 {
+			before.typ, field.typ, before.markers = "string", "string", []string{"+conversion:enum=Small:" + name + ",fallback=Small"}
+		}
 	}
 	older.fields, newer.fields = append(older.fields, before), append(newer.fields, field)
 }
