@@ -6,8 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package conversiontest
 
 import (
-	"bytes"
-	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
@@ -248,10 +246,8 @@ func zeroOf(t reflect.Type) any {
 	if err != nil {
 		return nil
 	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
 	var zero any
-	if err := decoder.Decode(&zero); err != nil {
+	if decode(text, &zero) != nil {
 		return nil
 	}
 	return zero

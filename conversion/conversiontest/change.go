@@ -6,11 +6,13 @@ SPDX-License-Identifier: Apache-2.0
 package conversiontest
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // whole is an object as JSON.
@@ -104,47 +106,39 @@ func leafless(value any) any {
 func visible(t *testing.T, object, annotation string) string {
 	t.Helper()
 	all := read(t, object)
-	if metadata, ok := all["metadata"].(whole); ok {
-		if annotations, ok := metadata["annotations"].(whole); ok {
-			delete(annotations, annotation)
-			if len(annotations) == 0 {
-				delete(metadata, "annotations")
-			}
-		}
+	unstructured.RemoveNestedField(all, "metadata", "annotations", annotation)
+	if others, ok, _ := unstructured.NestedMap(all, "metadata", "annotations"); ok && len(others) == 0 {
+		unstructured.RemoveNestedField(all, "metadata", "annotations")
 	}
 	return canonical(t, all)
 }
 
 // stashed is the annotation of an object.
 func stashed(object whole, annotation string) (text string, ok bool) {
-	metadata, _ := object["metadata"].(whole)
-	annotations, _ := metadata["annotations"].(whole)
-	text, ok = annotations[annotation].(string)
+	text, ok, _ = unstructured.NestedString(object, "metadata", "annotations", annotation)
 	return text, ok
 }
 
 // stash sets the annotation of an object.
-func stash(object whole, annotation, text string) {
-	metadata, ok := object["metadata"].(whole)
-	if !ok {
-		metadata = whole{}
-		object["metadata"] = metadata
+func stash(t *testing.T, object whole, annotation, text string) {
+	t.Helper()
+	if err := unstructured.SetNestedField(object, text, "metadata", "annotations", annotation); err != nil {
+		t.Fatal(err)
 	}
-	annotations, ok := metadata["annotations"].(whole)
-	if !ok {
-		annotations = whole{}
-		metadata["annotations"] = annotations
-	}
-	annotations[annotation] = text
 }
 
 func read(t *testing.T, text string) whole {
 	t.Helper()
 	var object whole
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber() // as a float64, a large one would be another one
-	if err := decoder.Decode(&object); err != nil {
+	if err := decode([]byte(text), &object); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 	return object
+}
+
+// decode reads JSON with its numbers as they are written: as a float64, a large one would be another one.
+func decode(text []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	return decoder.Decode(into) //nolint:wrapcheck // callers describe it
 }

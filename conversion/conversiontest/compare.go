@@ -60,10 +60,8 @@ func cut(text string) string {
 
 // decoded is the content of canonical JSON, or the text itself if it is something else.
 func decoded(text string) any {
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
 	var content any
-	if decoder.Decode(&content) != nil {
+	if decode([]byte(text), &content) != nil {
 		return text
 	}
 	return content
@@ -128,13 +126,9 @@ const (
 // overwrite changes everything that can be reached from a value. What shares memory with it is no longer what it was.
 func overwrite(value reflect.Value) {
 	switch value.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		if !value.IsNil() {
-			overwrite(value.Elem())
-		}
-	case reflect.Slice, reflect.Array:
-		for i := range value.Len() {
-			overwrite(value.Index(i))
+	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Array, reflect.Struct:
+		for _, each := range parts(value) {
+			overwrite(each)
 		}
 	case reflect.Map:
 		for _, key := range value.MapKeys() {
@@ -147,22 +141,14 @@ func overwrite(value reflect.Value) {
 			}
 			value.SetMapIndex(key, reflect.Value{})
 		}
-	case reflect.Struct:
-		for i := range value.NumField() {
-			if value.Type().Field(i).IsExported() {
-				overwrite(value.Field(i))
-			}
-		}
 	default:
 		spoilPlain(value)
 	}
 }
 
 func spoilPlain(value reflect.Value) {
-	if !value.CanSet() {
-		return
-	}
 	switch {
+	case !value.CanSet():
 	case value.Kind() == reflect.String:
 		value.SetString(value.String() + "!")
 	case value.Kind() == reflect.Bool:

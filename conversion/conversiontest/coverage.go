@@ -7,6 +7,7 @@ package conversiontest
 
 import (
 	"encoding/json"
+	"iter"
 	"maps"
 	"reflect"
 	"slices"
@@ -59,25 +60,51 @@ func (c *coverage) note(value reflect.Value, path string, held map[string]bool) 
 	if isLeaf(t) {
 		return
 	}
-	switch t.Kind() {
-	case reflect.Pointer:
-		if !value.IsNil() {
-			c.note(value.Elem(), path, held)
-		}
-	case reflect.Slice, reflect.Array:
-		for i := range value.Len() {
-			c.note(value.Index(i), path+"[]", held)
-		}
-	case reflect.Map:
-		for _, each := range value.Seq2() {
-			c.note(each, path+"[]", held)
-		}
-	default:
-		for field, each := range value.Fields() {
-			if c.counts(t, field) {
-				c.note(each, path+fieldPath(field), held)
+	for name, each := range parts(value) {
+		c.note(each, path+pathOf(value, name), held)
+	}
+}
+
+// parts yields what a value contains: what a pointer points to, the elements of a list or map, and the exported fields of a struct with their names.
+func parts(value reflect.Value) iter.Seq2[string, reflect.Value] {
+	return func(yield func(string, reflect.Value) bool) {
+		switch value.Kind() { //nolint:exhaustive // the others contain nothing
+		case reflect.Pointer, reflect.Interface:
+			if !value.IsNil() {
+				yield("", value.Elem())
+			}
+		case reflect.Slice, reflect.Array:
+			for i := range value.Len() {
+				if !yield("", value.Index(i)) {
+					return
+				}
+			}
+		case reflect.Map:
+			for _, each := range value.Seq2() {
+				if !yield("", each) {
+					return
+				}
+			}
+		case reflect.Struct:
+			for field, each := range value.Fields() {
+				if field.IsExported() && !yield(field.Name, each) {
+					return
+				}
 			}
 		}
+	}
+}
+
+// pathOf returns the text that the path of a part has after that of the value.
+func pathOf(value reflect.Value, name string) string {
+	switch value.Kind() { //nolint:exhaustive // the others add nothing
+	case reflect.Slice, reflect.Array, reflect.Map:
+		return "[]"
+	case reflect.Struct:
+		field, _ := value.Type().FieldByName(name)
+		return fieldPath(field)
+	default:
+		return ""
 	}
 }
 

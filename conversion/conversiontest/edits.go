@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // edited shows random objects of any version at a, where they are changed all over, and converts them to b. At a, the edits are kept, and
@@ -34,7 +36,7 @@ func (k Kind) edited(t *testing.T, annotation string, a, b Version) {
 		switch random.random.Intn(8) {
 		case 0:
 			// If it gets lost, the hidden properties go with it, and nothing else.
-			stash(object, annotation, "")
+			stash(t, object, annotation, "")
 		case 1:
 			// It may be all that there is.
 			object = whole{"metadata": object["metadata"]}
@@ -64,10 +66,9 @@ func keepIdentity(object, before whole) {
 	if !ok {
 		return
 	}
-	was, _ := before["metadata"].(whole)
 	for _, field := range []string{"name", "namespace"} {
 		delete(metadata, field)
-		if value, ok := was[field]; ok {
+		if value, ok, _ := unstructured.NestedString(before, "metadata", field); ok {
 			metadata[field] = value
 		}
 	}
@@ -77,7 +78,7 @@ func keepIdentity(object, before whole) {
 func (k Kind) carried(t *testing.T, object whole, annotation string, a, b Version) {
 	t.Helper()
 	const unknown = `{"e":{"v99/a":{"d":"x"}},"f":1}`
-	stash(object, annotation, unknown)
+	stash(t, object, annotation, unknown)
 	shown := canonical(t, k.converted(t, written(t, canonical(t, object), a), a, b))
 	again := read(t, canonical(t, k.converted(t, shown, b, a)))
 	if text, _ := stashed(again, annotation); !strings.Contains(text, `"v99/a":{"d":"x"}`) {

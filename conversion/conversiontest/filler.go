@@ -97,31 +97,10 @@ func (f *filler) fillValid(t testing.TB, object any) (again any) {
 
 // culprit returns the type of the innermost part of an invalid value that is invalid.
 func culprit(value reflect.Value) reflect.Type {
-	var inside []reflect.Value
-	switch value.Kind() { //nolint:exhaustive // the others hold nothing
-	case reflect.Pointer:
-		if !value.IsNil() {
-			return culprit(value.Elem())
-		}
-	case reflect.Slice, reflect.Array:
-		for i := range value.Len() {
-			inside = append(inside, value.Index(i))
-		}
-	case reflect.Map:
-		for _, each := range value.Seq2() {
-			inside = append(inside, each)
-		}
-	case reflect.Struct:
-		for field, each := range value.Fields() {
-			if field.IsExported() && field.Tag.Get("json") != "-" {
-				inside = append(inside, each)
-			}
-		}
-	}
-	for _, each := range inside {
+	for name, each := range parts(value) {
 		part := reflect.New(each.Type())
 		part.Elem().Set(each)
-		if _, err := reread(part.Interface()); err != nil {
+		if _, err := reread(part.Interface()); err != nil && pathOf(value, name) != ".-" {
 			return culprit(part.Elem())
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/mallard-dev/mallard/conversion"
 )
@@ -48,7 +49,7 @@ func (k Kind) hostile(t *testing.T, annotation string, a, b Version) {
 
 	for _, text := range monstrous {
 		object := read(t, k.shown(t, random, a))
-		stash(object, annotation, text)
+		stash(t, object, annotation, text)
 		source, made := parsed(t, canonical(t, object), a), b.New()
 		const runs, most = 1, 100_000
 		if got := testing.AllocsPerRun(runs, func() { convert(t, k.Converters[0], source, made) }); got > most {
@@ -60,12 +61,10 @@ func (k Kind) hostile(t *testing.T, annotation string, a, b Version) {
 	// Neither of these leaves room for what b has to stash.
 	for range hundredthOf(2 * k.inputs) {
 		for what, fill := range map[string]func(whole){
-			"the largest annotation": func(object whole) { stash(object, annotation, largest) },
+			"the largest annotation": func(object whole) { stash(t, object, annotation, largest) },
 			"full annotations": func(object whole) {
-				if metadata, ok := object["metadata"].(whole); ok {
-					delete(metadata, "annotations")
-				}
-				stash(object, "filler", strings.Repeat("x", validation.TotalAnnotationSizeLimitB-len("filler")))
+				unstructured.RemoveNestedField(object, "metadata", "annotations")
+				stash(t, object, "filler", strings.Repeat("x", validation.TotalAnnotationSizeLimitB-len("filler")))
 			},
 		} {
 			object := read(t, k.shown(t, random, a))
@@ -87,15 +86,12 @@ func expectWithinLimit(t *testing.T, source, made, annotation string) {
 	if text, _ := stashed(object, annotation); len(text) > conversion.HardLimit {
 		t.Fatalf("an annotation of %d bytes, made of %s", len(text), source)
 	}
-	metadata, _ := object["metadata"].(whole)
-	annotations, _ := metadata["annotations"].(whole)
-	total := 0
-	for name, value := range annotations {
-		text, _ := value.(string)
-		total += len(name) + len(text)
+	annotations, _, err := unstructured.NestedStringMap(object, "metadata", "annotations")
+	if err == nil {
+		err = validation.ValidateAnnotationsSize(annotations)
 	}
-	if total > validation.TotalAnnotationSizeLimitB {
-		t.Fatalf("annotations of %d bytes, made of %s", total, source)
+	if err != nil {
+		t.Fatalf("%v, made of %s", err, source)
 	}
 }
 
@@ -126,7 +122,7 @@ func (f *filler) attack(t *testing.T, object, other whole, annotation string) {
 	default:
 		own = canonical(t, f.anything(4))
 	}
-	stash(object, annotation, own)
+	stash(t, object, annotation, own)
 }
 
 // damage puts something else in the place of a part of an object.

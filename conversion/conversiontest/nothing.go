@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package conversiontest
 
 import (
-	"bytes"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -125,28 +124,13 @@ func values(value reflect.Value, path string, fixed []string, visit func(path, v
 		if zero := reflect.Zero(value.Type()); !value.IsZero() && !looks(value, zero) {
 			visitLeaf(path, value, visit)
 		}
-	case value.Kind() == reflect.Pointer:
-		switch {
-		case value.IsNil():
-		case isLeaf(value.Type().Elem()):
-			visitLeaf(path, value, visit)
-		default:
-			values(value.Elem(), path, fixed, visit)
-		}
-	case value.Kind() == reflect.Struct:
-		for field, each := range value.Fields() {
-			isFixed := slices.Contains(fixed, value.Type().Name()+"."+field.Name)
-			if field.IsExported() && field.Name != "Annotations" && !isFixed {
-				values(each, path+fieldPath(field), fixed, visit)
-			}
-		}
-	case value.Kind() == reflect.Map:
-		for _, each := range value.Seq2() {
-			values(each, path+"[]", fixed, visit)
-		}
+	case value.Kind() == reflect.Pointer && !value.IsNil() && isLeaf(value.Type().Elem()):
+		visitLeaf(path, value, visit)
 	default:
-		for i := range value.Len() {
-			values(value.Index(i), path+"[]", fixed, visit)
+		for name, each := range parts(value) {
+			if name != "Annotations" && !slices.Contains(fixed, value.Type().Name()+"."+name) {
+				values(each, path+pathOf(value, name), fixed, visit)
+			}
 		}
 	}
 }
@@ -162,11 +146,5 @@ func visitLeaf(path string, value reflect.Value, visit func(path, value string))
 	if err != nil {
 		panic(err) // it is part of an object that is JSON
 	}
-	var content any
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	if err := decoder.Decode(&content); err != nil {
-		panic(err) // this is what was just written
-	}
-	walk(content, func(value string) { visit(path, value) })
+	walk(decoded(string(text)), func(value string) { visit(path, value) })
 }

@@ -74,27 +74,16 @@ func forgetNull(value reflect.Value) {
 		}
 		return
 	}
-	switch value.Kind() { //nolint:exhaustive // the others hold nothing
-	case reflect.Pointer:
-		if !value.IsNil() {
-			forgetNull(value.Elem())
+	if value.Kind() != reflect.Map {
+		for _, each := range parts(value) {
+			forgetNull(each)
 		}
-	case reflect.Slice, reflect.Array:
-		for i := range value.Len() {
-			forgetNull(value.Index(i))
-		}
-	case reflect.Map:
-		for key, each := range value.Seq2() {
-			element := reflect.New(each.Type()).Elem()
-			element.Set(each)
-			forgetNull(element)
-			value.SetMapIndex(key, element)
-		}
-	case reflect.Struct:
-		for field, each := range value.Fields() {
-			if field.IsExported() {
-				forgetNull(each)
-			}
-		}
+		return
+	}
+	for key, each := range value.Seq2() {
+		element := reflect.New(each.Type()).Elem()
+		element.Set(each)
+		forgetNull(element)
+		value.SetMapIndex(key, element)
 	}
 }
