@@ -80,12 +80,6 @@ func define(name string, here place) (known definition, ok bool) {
 	return known, ok
 }
 
-// correct is the fix of a marker of a place that has a wrong value.
-func correct(name string, here place) string {
-	known, _ := define(name, here) // markers with a value that is read are defined
-	return known.correct()
-}
-
 func (d definition) correct() string { return "write " + d.example }
 
 // names lists all markers of a place.

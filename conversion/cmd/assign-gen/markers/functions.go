@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package markers
 
 import (
-	"fmt"
 	"go/token"
 	"path"
 	"slices"
@@ -14,30 +13,23 @@ import (
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
-	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
 // metadataOption passes the metadata of the object to hand-written code.
 const metadataOption = "metadata"
 
 // metadata is the one word that may be the value of +conversion:augment, or nothing.
-func metadata(marker model.Marker, where string, problems *problem.List) bool {
-	if marker.Value == "" || marker.Value == metadataOption {
-		return marker.Value != ""
+func (r reader) metadata(marker model.Marker) bool {
+	if marker.Value != "" && marker.Value != metadataOption {
+		r.badf(r.correct(marker), "the marker +%s has the argument %q, which it does not know", marker.Name, marker.Value)
 	}
-	problems.Add(problem.Problem{
-		Code: problem.BadMarker, Where: where, Text: fmt.Sprintf("the marker +%s has the argument %q, which it does not know", marker.Name, marker.Value),
-		Fix: correct(marker.Name, onType),
-	})
-	return false
+	return marker.Value == metadataOption
 }
 
 // isAbsent reads the one value of +conversion:zero.
-func isAbsent(marker model.Marker, where string, problems *problem.List) bool {
+func (r reader) isAbsent(marker model.Marker) bool {
 	if marker.Value != "absent" {
-		problems.Add(problem.Problem{
-			Code: problem.BadMarker, Where: where, Text: fmt.Sprintf("zero cannot mean %q", marker.Value), Fix: correct(marker.Name, onField),
-		})
+		r.badf(r.correct(marker), "zero cannot mean %q", marker.Value)
 	}
 	return marker.Value == "absent"
 }
@@ -45,18 +37,15 @@ func isAbsent(marker model.Marker, where string, problems *problem.List) bool {
 // Units are the values of +conversion:unit.
 var Units = []string{"nanoseconds", "microseconds", "milliseconds", "seconds", "minutes", "hours", "days"}
 
-func unit(marker model.Marker, where string, problems *problem.List) string {
+func (r reader) unit(marker model.Marker) string {
 	if slices.Contains(Units, marker.Value) {
 		return marker.Value
 	}
-	problems.Add(problem.Problem{
-		Code: problem.BadMarker, Where: where, Text: fmt.Sprintf("there is no unit %q%s", marker.Value, nearest.Suggestion(marker.Value, Units)),
-		Fix: "write one of " + strings.Join(Units, ", "),
-	})
+	r.badf("write one of "+strings.Join(Units, ", "), "there is no unit %q%s", marker.Value, nearest.Suggestion(marker.Value, Units))
 	return ""
 }
 
-func functions(marker model.Marker, here place, where string, problems *problem.List) *Functions {
+func (r reader) functions(marker model.Marker) *Functions {
 	const names = 2
 	value, reason, isFixed := strings.Cut(marker.Value, ",fixed=")
 	parts := list(value)
@@ -65,16 +54,12 @@ func functions(marker model.Marker, here place, where string, problems *problem.
 		isFixed == (strings.TrimSpace(reason) != "") {
 		return &Functions{Up: parts[0], Down: parts[1], Metadata: hasMetadata, Fixed: strings.TrimSpace(reason)}
 	}
-	problems.Add(problem.Problem{
-		Code: problem.BadMarker, Where: where,
-		Text: fmt.Sprintf("%q does not name two functions of the storage package, the one to the next version first", marker.Value),
-		Fix:  correct(marker.Name, here),
-	})
+	r.badf(r.correct(marker), "%q does not name two functions of the storage package, the one to the next version first", marker.Value)
 	return nil
 }
 
 // addFunctions reads functions for all values of a type of another module.
-func (p *Package) addFunctions(marker model.Marker, where string, problems *problem.List) {
+func (r reader) addFunctions(p *Package, marker model.Marker) {
 	name, rest, _ := strings.Cut(marker.Value, ",")
 	parts := list(rest)
 	folder, last := path.Split(name)
@@ -87,10 +72,10 @@ func (p *Package) addFunctions(marker model.Marker, where string, problems *prob
 		p.With[name] = &Functions{Up: parts[0], Down: parts[1]}
 		return
 	}
-	text := fmt.Sprintf("%q does not name a type with its import path and two functions of the storage package, the one to the next version first",
-		marker.Value)
 	if known != nil {
-		text = name + " has functions already"
+		r.badf(r.correct(marker), "%s has functions already", name)
+		return
 	}
-	problems.Add(problem.Problem{Code: problem.BadMarker, Where: where, Text: text, Fix: correct(marker.Name, onPackage)})
+	r.badf(r.correct(marker),
+		"%q does not name a type with its import path and two functions of the storage package, the one to the next version first", marker.Value)
 }

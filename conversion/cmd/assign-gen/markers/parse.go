@@ -18,7 +18,8 @@ import (
 // ParsePackage reads the markers of a package. Where is how messages name the package; problems are added to the list.
 func ParsePackage(markers []model.Marker, where string, problems *problem.List) Package {
 	var settings Package
-	for _, marker := range check(markers, onPackage, where, problems) {
+	r := reader{onPackage, where, problems}
+	for _, marker := range r.check(markers) {
 		switch marker.Name {
 		case "conversion-gen:hub":
 			settings.Hub = true
@@ -31,7 +32,7 @@ func ParsePackage(markers []model.Marker, where string, problems *problem.List) 
 		case "conversion-gen:positional":
 			settings.Positional = true
 		case "conversion-gen:with":
-			settings.addFunctions(marker, where, problems)
+			r.addFunctions(&settings, marker)
 		}
 	}
 	return settings
@@ -40,17 +41,18 @@ func ParsePackage(markers []model.Marker, where string, problems *problem.List) 
 // ParseType reads the markers of a type.
 func ParseType(markers []model.Marker, where string, problems *problem.List) Type {
 	var settings Type
-	for _, marker := range check(markers, onType, where, problems) {
+	r := reader{onType, where, problems}
+	for _, marker := range r.check(markers) {
 		switch marker.Name {
 		case "conversion:name":
 			settings.Names = list(marker.Value)
 		case "conversion:augment":
 			settings.Augment = true
-			settings.Metadata = metadata(marker, where, problems)
+			settings.Metadata = r.metadata(marker)
 		case "conversion:with":
-			settings.With = functions(marker, onType, where, problems)
+			settings.With = r.functions(marker)
 		case "conversion:enum":
-			settings.Enum = enum(marker, onType, where, problems)
+			settings.Enum = r.enum(marker)
 		case "conversion:skip":
 			settings.SkipIn = list(marker.Value)
 			settings.Skip = len(settings.SkipIn) == 0
@@ -62,7 +64,8 @@ func ParseType(markers []model.Marker, where string, problems *problem.List) Typ
 // ParseField reads the markers of a field, among them those of Kubernetes that say what identifies a list's elements.
 func ParseField(markers []model.Marker, where string, problems *problem.List) Field {
 	var settings Field
-	for _, marker := range check(markers, onField, where, problems) {
+	r := reader{onField, where, problems}
+	for _, marker := range r.check(markers) {
 		switch marker.Name {
 		case "conversion:rename":
 			for path := range strings.SplitSeq(marker.Value, ",") {
@@ -73,19 +76,19 @@ func ParseField(markers []model.Marker, where string, problems *problem.List) Fi
 		case "conversion:flatten":
 			settings.Flatten = true
 		case "conversion:strategy":
-			settings.ToNext = treatment(marker, where, problems)
+			settings.ToNext = r.treatment(marker)
 		case "conversion:older":
-			settings.ToOlder = treatment(marker, where, problems)
+			settings.ToOlder = r.treatment(marker)
 		case "conversion:enum":
-			settings.Enum = enum(marker, onField, where, problems)
+			settings.Enum = r.enum(marker)
 		case "conversion:unit":
-			settings.Unit = unit(marker, where, problems)
+			settings.Unit = r.unit(marker)
 		case "conversion:with":
-			settings.With = functions(marker, onField, where, problems)
+			settings.With = r.functions(marker)
 		case "conversion:basis":
 			settings.Basis = list(marker.Value)
 		case "conversion:zero":
-			settings.ZeroIsAbsent = isAbsent(marker, where, problems)
+			settings.ZeroIsAbsent = r.isAbsent(marker)
 		case "conversion:sensitive":
 			settings.Sensitive = true
 		case "conversion:positional":
@@ -102,10 +105,7 @@ func ParseField(markers []model.Marker, where string, problems *problem.List) Fi
 		return settings
 	}
 	if settings.KeyMarker != "" {
-		problems.Add(problem.Problem{
-			Code: problem.BadMarker, Where: where, Text: "+listMapKey identifies the list's elements, so that +conversion:key has no effect",
-			Fix: "remove +conversion:key",
-		})
+		r.badf("remove +conversion:key", "+listMapKey identifies the list's elements, so that +conversion:key has no effect")
 	}
 	settings.ListMapKeys, settings.KeyMarker = nil, "+listMapKey"
 	for _, marker := range markers {
@@ -127,29 +127,43 @@ func Stray(markers []model.Marker, where string, problems *problem.List) {
 	}
 }
 
+// reader reads the markers of a place.
+type reader struct {
+	here     place
+	where    string
+	problems *problem.List
+}
+
+func (r reader) badf(fix, format string, args ...any) {
+	r.problems.Add(problem.Problem{Code: problem.BadMarker, Where: r.where, Text: fmt.Sprintf(format, args...), Fix: fix})
+}
+
+// correct is the fix of a marker that has a wrong value.
+func (r reader) correct(marker model.Marker) string {
+	known, _ := define(marker.Name, r.here) // markers with a value that is read are defined
+	return known.correct()
+}
+
 // check returns those markers that are ours and in order.
-func check(markers []model.Marker, here place, where string, problems *problem.List) []model.Marker {
-	bad := func(fix, format string, args ...any) {
-		problems.Add(problem.Problem{Code: problem.BadMarker, Where: where, Text: fmt.Sprintf(format, args...), Fix: fix})
-	}
+func (r reader) check(markers []model.Marker) []model.Marker {
 	var good []model.Marker
 	seen := make(map[string]bool)
 	for _, marker := range markers {
 		if !ours(marker.Name) {
 			continue
 		}
-		known, ok := define(marker.Name, here)
+		known, ok := define(marker.Name, r.here)
 		switch {
 		case !ok:
-			unknown(marker.Name, here, bad)
-		case known.place != here:
-			bad("move it to "+string(known.place)+", or remove it", "the marker +%s belongs to %s, not to %s", marker.Name, known.place, here)
+			r.unknown(marker.Name)
+		case known.place != r.here:
+			r.badf("move it to "+string(known.place)+", or remove it", "the marker +%s belongs to %s, not to %s", marker.Name, known.place, r.here)
 		case seen[marker.Name] && known.values != repeated:
-			bad("write it once", "the marker +%s is repeated here", marker.Name)
+			r.badf("write it once", "the marker +%s is repeated here", marker.Name)
 		case known.values == none && marker.Value != "":
-			bad(known.correct(), "the marker +%s takes no value, and has %q", marker.Name, marker.Value)
+			r.badf(known.correct(), "the marker +%s takes no value, and has %q", marker.Name, marker.Value)
 		case known.values >= required && marker.Value == "":
-			bad(known.correct(), "the marker +%s needs a value", marker.Name)
+			r.badf(known.correct(), "the marker +%s needs a value", marker.Name)
 		default:
 			seen[marker.Name] = true
 			good = append(good, marker)
@@ -159,22 +173,22 @@ func check(markers []model.Marker, here place, where string, problems *problem.L
 }
 
 // unknown reports a marker that does not exist, with the one whose name after the prefix is closest.
-func unknown(name string, here place, bad func(fix, format string, args ...any)) {
+func (r reader) unknown(name string) {
 	_, word, _ := strings.Cut(name, ":")
 	var words []string
 	for _, each := range definitions {
 		_, rest, _ := strings.Cut(each.name, ":")
 		words = append(words, rest)
 	}
-	fix, suggestion := "the markers of "+string(here)+" are "+strings.Join(names(here), ", "), ""
+	fix, suggestion := "the markers of "+string(r.here)+" are "+strings.Join(names(r.here), ", "), ""
 	if closest, found := nearest.Word(word, words); found {
 		meant := definitions[slices.Index(words, closest)]
 		suggestion = fmt.Sprintf("; did you mean %q?", meant.name)
-		if meant.place == here {
+		if meant.place == r.here {
 			fix = meant.correct()
 		}
 	}
-	bad(fix, "there is no marker +%s%s", name, suggestion)
+	r.badf(fix, "there is no marker +%s%s", name, suggestion)
 }
 
 // ours reports whether a marker is one of this generator's, or was meant to be one.
@@ -187,7 +201,7 @@ func ours(name string) bool {
 	return found
 }
 
-func treatment(marker model.Marker, where string, problems *problem.List) Treatment {
+func (r reader) treatment(marker model.Marker) Treatment {
 	strategy, rest, hasOption := strings.Cut(marker.Value, ",")
 	option, reason, _ := strings.Cut(rest, "=")
 	result := Treatment{Strategy: Strategy(strategy), Reason: strings.TrimSpace(reason)}
@@ -207,11 +221,11 @@ func treatment(marker model.Marker, where string, problems *problem.List) Treatm
 		result.Fixed = isFixed
 		return result
 	}
-	problems.Add(problem.Problem{Code: problem.BadMarker, Where: where, Text: text, Fix: correct(marker.Name, onField)})
+	r.badf(r.correct(marker), "%s", text)
 	return Treatment{}
 }
 
-func enum(marker model.Marker, here place, where string, problems *problem.List) *Enum {
+func (r reader) enum(marker model.Marker) *Enum {
 	result := &Enum{}
 	olders := make(map[string]bool)
 	for _, item := range list(marker.Value) {
@@ -225,11 +239,7 @@ func enum(marker model.Marker, here place, where string, problems *problem.List)
 		}
 		older, newer, ok := strings.Cut(item, ":")
 		if !ok || older == "" || newer == "" || olders[older] {
-			problems.Add(problem.Problem{
-				Code: problem.BadMarker, Where: where,
-				Text: fmt.Sprintf("the enum map has the part %q, which is no pair of an older and a newer value, or maps a value again", item),
-				Fix:  correct(marker.Name, here),
-			})
+			r.badf(r.correct(marker), "the enum map has the part %q, which is no pair of an older and a newer value, or maps a value again", item)
 			continue
 		}
 		olders[older] = true
