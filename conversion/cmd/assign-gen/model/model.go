@@ -186,19 +186,22 @@ func (t *Type) Base() *Type {
 
 // String returns the type as Go spells it outside of its package, for messages.
 func (t *Type) String() string {
+	return t.Spelled(func(declared *Type) string { return declared.PackageName + "." + declared.Name })
+}
+
+// Spelled returns the type as Go spells it, with the function's names of declared types.
+func (t *Type) Spelled(name func(declared *Type) string) string {
 	switch t.Kind {
 	case Named:
-		return t.Declared().PackageName + "." + t.Declared().Name
+		return name(t.Declared())
 	case Pointer:
-		return "*" + t.Elem.String()
+		return "*" + t.Elem.Spelled(name)
 	case Slice:
-		return "[]" + t.Elem.String()
+		return "[]" + t.Elem.Spelled(name)
 	case Array:
-		return "[" + strconv.FormatInt(t.Len, 10) + "]" + t.Elem.String()
+		return "[" + strconv.FormatInt(t.Len, 10) + "]" + t.Elem.Spelled(name)
 	case Map:
-		return "map[" + t.Key.String() + "]" + t.Elem.String()
-	case Basic, Unsupported, Struct:
-		return t.Name
+		return "map[" + t.Key.Spelled(name) + "]" + t.Elem.Spelled(name)
 	default:
 		return t.Name
 	}
@@ -220,8 +223,6 @@ func (t *Type) Same(other *Type) bool {
 		return t.Len == other.Len && t.Elem.Same(other.Elem)
 	case Map:
 		return t.Key.Same(other.Key) && t.Elem.Same(other.Elem)
-	case Unsupported, Struct:
-		return t == other
 	default:
 		return t == other
 	}

@@ -213,8 +213,6 @@ func (w *lockWriter) jsonOf(t *model.Type, version *plan.Version, inside []strin
 			members = append(members, field.Key()+":"+w.jsonOf(field.Storage, version, append(inside, t.Name)))
 		}
 		return "{" + strings.Join(members, ",") + "}"
-	case model.Basic, model.Struct, model.Unsupported:
-		return t.Name
 	default:
 		return t.Name
 	}

@@ -94,20 +94,7 @@ func unremarkable(each *plan.FieldPlan) bool {
 
 // spelled is a type without the names of packages, which differ between versions.
 func spelled(t *model.Type) string {
-	switch t.Kind {
-	case model.Named:
-		return t.Declared().Name
-	case model.Pointer:
-		return "*" + spelled(t.Elem)
-	case model.Slice, model.Array:
-		return "[]" + spelled(t.Elem)
-	case model.Map:
-		return "map[" + spelled(t.Key) + "]" + spelled(t.Elem)
-	case model.Basic, model.Struct, model.Unsupported:
-		return t.Name
-	default:
-		return t.Name
-	}
+	return t.Spelled(func(declared *model.Type) string { return declared.Name })
 }
 
 func olderCell(each *plan.FieldPlan) string {
@@ -244,19 +231,16 @@ func skipped(link *plan.Link, each *plan.FieldPlan) string {
 
 // reportTypes lists structs that only one of the versions has.
 func reportTypes(text *strings.Builder, link *plan.Link) {
-	older, newer := make(map[string]bool), make(map[string]bool)
+	paired := make(map[*plan.Struct]bool)
 	for _, pair := range link.Pairs {
-		older[pair.Older.Name], newer[pair.Newer.Name] = true, true
+		paired[pair.Older], paired[pair.Newer] = true, true
 	}
 	var lines []string
-	for _, each := range link.Older.Structs {
-		if !older[each.Name] {
-			lines = append(lines, fmt.Sprintf("- `%s` is only in %s.", each.Name, link.Older.Name))
-		}
-	}
-	for _, each := range link.Newer.Structs {
-		if !newer[each.Name] {
-			lines = append(lines, fmt.Sprintf("- `%s` is only in %s.", each.Name, link.Newer.Name))
+	for _, version := range []*plan.Version{link.Older, link.Newer} {
+		for _, each := range version.Structs {
+			if !paired[each] {
+				lines = append(lines, fmt.Sprintf("- `%s` is only in %s.", each.Name, version.Name))
+			}
 		}
 	}
 	if lines != nil {
