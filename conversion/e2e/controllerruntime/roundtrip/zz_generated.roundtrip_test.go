@@ -26,7 +26,6 @@ var conversionFunctions []any
 func knownFunctions() []any {
 	return []any{
 		conversiontest.OneOf[controllerruntimev1.MetricType]("External", "Resource"),
-		conversiontest.OneOf[controllerruntimev1.ParamType]("array", "object", "string"),
 	}
 }
 
@@ -40,7 +39,6 @@ var decidedByMarkers = map[string][]string{
 var valuesOfEnums = map[string]map[string][]string{
 	"v1": {
 		"MetricType": {"External", "Resource"},
-		"ParamType":  {"array", "object", "string"},
 	},
 }
 

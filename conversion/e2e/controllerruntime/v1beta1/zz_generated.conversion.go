@@ -183,7 +183,6 @@ func assignParamFromStorage(in *controllerruntimev1.Param, src *v1beta1storage.P
 
 func assignParamValueToStorage(in *controllerruntimev1.ParamValue, dst *v1beta1storage.ParamValue, from conversion.Reader) {
 	dst.PropertyBag = from.Bag()
-	dst.Type = conversion.RequiredPointer(from, "type", string(in.Type))
 	dst.StringVal = conversion.RequiredPointer(from, "stringVal", in.StringVal)
 	if in.ArrayVal != nil {
 		dst.ArrayVal = make([]string, len(in.ArrayVal))
@@ -194,7 +193,6 @@ func assignParamValueToStorage(in *controllerruntimev1.ParamValue, dst *v1beta1s
 
 func assignParamValueFromStorage(in *controllerruntimev1.ParamValue, src *v1beta1storage.ParamValue, to conversion.Writer) {
 	to.SetBag(src.PropertyBag)
-	in.Type = controllerruntimev1.ParamType(conversion.RequiredValue(to, "type", src.Type))
 	in.StringVal = conversion.RequiredValue(to, "stringVal", src.StringVal)
 	if src.ArrayVal != nil {
 		in.ArrayVal = make([]string, len(src.ArrayVal))

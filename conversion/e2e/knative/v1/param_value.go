@@ -6,39 +6,26 @@ SPDX-License-Identifier: Apache-2.0
 package v1
 
 import (
+	"bytes"
 	"encoding/json"
-	"errors"
 )
 
-// ParamValue is a string, a list or a map in JSON. Its zero value holds no value, and has no JSON.
+// ParamValue is a string, a list or a map in JSON.
 type ParamValue struct {
-	Type      ParamType         `json:"type"`
 	StringVal string            `json:"stringVal"`
 	ArrayVal  []string          `json:"arrayVal"`
 	ObjectVal map[string]string `json:"objectVal"`
 }
 
-// ParamType is a member of ParamValue.
-type ParamType string
-
-// Types of values.
-const (
-	ParamTypeString ParamType = "string"
-	ParamTypeArray  ParamType = "array"
-	ParamTypeObject ParamType = "object"
-)
-
 // MarshalJSON implements json.Marshaler.
 func (v ParamValue) MarshalJSON() ([]byte, error) {
-	switch v.Type {
-	case ParamTypeString:
-		return json.Marshal(v.StringVal) //nolint:wrapcheck // as encoding/json reports it
-	case ParamTypeArray:
+	switch {
+	case v.ArrayVal != nil:
 		return json.Marshal(v.ArrayVal) //nolint:wrapcheck // as encoding/json reports it
-	case ParamTypeObject:
+	case v.ObjectVal != nil:
 		return json.Marshal(v.ObjectVal) //nolint:wrapcheck // as encoding/json reports it
 	default:
-		return nil, errors.New("the type of a value is string, array or object")
+		return json.Marshal(v.StringVal) //nolint:wrapcheck // as encoding/json reports it
 	}
 }
 
@@ -46,14 +33,11 @@ func (v ParamValue) MarshalJSON() ([]byte, error) {
 func (v *ParamValue) UnmarshalJSON(text []byte) error {
 	*v = ParamValue{}
 	switch {
-	case len(text) > 0 && text[0] == '[':
-		v.Type = ParamTypeArray
+	case bytes.HasPrefix(text, []byte("[")):
 		return json.Unmarshal(text, &v.ArrayVal) //nolint:wrapcheck // as encoding/json reports it
-	case len(text) > 0 && text[0] == '{':
-		v.Type = ParamTypeObject
+	case bytes.HasPrefix(text, []byte("{")):
 		return json.Unmarshal(text, &v.ObjectVal) //nolint:wrapcheck // as encoding/json reports it
 	default:
-		v.Type = ParamTypeString
 		return json.Unmarshal(text, &v.StringVal) //nolint:wrapcheck // as encoding/json reports it
 	}
 }

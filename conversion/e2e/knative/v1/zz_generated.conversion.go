@@ -217,7 +217,6 @@ func (in *Param) assignFromStorage(src *v1storage.Param, to conversion.Writer) {
 
 func (in *ParamValue) assignToStorage(dst *v1storage.ParamValue, from conversion.Reader) {
 	dst.PropertyBag = from.Bag()
-	dst.Type = conversion.RequiredPointer(from, "type", string(in.Type))
 	dst.StringVal = conversion.RequiredPointer(from, "stringVal", in.StringVal)
 	if in.ArrayVal != nil {
 		dst.ArrayVal = make([]string, len(in.ArrayVal))
@@ -228,7 +227,6 @@ func (in *ParamValue) assignToStorage(dst *v1storage.ParamValue, from conversion
 
 func (in *ParamValue) assignFromStorage(src *v1storage.ParamValue, to conversion.Writer) {
 	to.SetBag(src.PropertyBag)
-	in.Type = ParamType(conversion.RequiredValue(to, "type", src.Type))
 	in.StringVal = conversion.RequiredValue(to, "stringVal", src.StringVal)
 	if src.ArrayVal != nil {
 		in.ArrayVal = make([]string, len(src.ArrayVal))

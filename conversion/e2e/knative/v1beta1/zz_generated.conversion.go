@@ -179,7 +179,6 @@ func assignParamFromStorage(in *knativev1.Param, src *v1beta1storage.Param, to c
 
 func assignParamValueToStorage(in *knativev1.ParamValue, dst *v1beta1storage.ParamValue, from conversion.Reader) {
 	dst.PropertyBag = from.Bag()
-	dst.Type = conversion.RequiredPointer(from, "type", string(in.Type))
 	dst.StringVal = conversion.RequiredPointer(from, "stringVal", in.StringVal)
 	if in.ArrayVal != nil {
 		dst.ArrayVal = make([]string, len(in.ArrayVal))
@@ -190,7 +189,6 @@ func assignParamValueToStorage(in *knativev1.ParamValue, dst *v1beta1storage.Par
 
 func assignParamValueFromStorage(in *knativev1.ParamValue, src *v1beta1storage.ParamValue, to conversion.Writer) {
 	to.SetBag(src.PropertyBag)
-	in.Type = knativev1.ParamType(conversion.RequiredValue(to, "type", src.Type))
 	in.StringVal = conversion.RequiredValue(to, "stringVal", src.StringVal)
 	if src.ArrayVal != nil {
 		in.ArrayVal = make([]string, len(src.ArrayVal))

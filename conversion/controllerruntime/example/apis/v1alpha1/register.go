@@ -6,17 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package v1alpha1
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/scheme"
 )
 
-// GroupVersion is that of this package.
-var GroupVersion = schema.GroupVersion{Group: "gizmo.example.com", Version: "v1alpha1"}
-
 // AddToScheme adds the types of this package to a scheme.
-func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &Gizmo{})
-	metav1.AddToGroupVersion(scheme, GroupVersion)
-	return nil
-}
+var AddToScheme = (&scheme.Builder{GroupVersion: schema.GroupVersion{Group: "gizmo.example.com", Version: "v1alpha1"}}).Register(&Gizmo{}).AddToScheme

@@ -45,7 +45,6 @@ type Param struct {
 
 // ParamValue is ParamValue of v1 in memory. What is absent is nil.
 type ParamValue struct {
-	Type      *string           `json:"type,omitempty"`
 	StringVal *string           `json:"stringVal,omitempty"`
 	ArrayVal  []string          `json:"arrayVal,omitzero"`
 	ObjectVal map[string]string `json:"objectVal,omitzero"`
@@ -159,7 +158,4 @@ type WhenExpression struct {
 const (
 	ExternalMetricType = "External"
 	ResourceMetricType = "Resource"
-	ParamTypeArray     = "array"
-	ParamTypeObject    = "object"
-	ParamTypeString    = "string"
 )

@@ -89,7 +89,6 @@ func (in *Param) DeepCopy() *Param {
 // DeepCopyInto copies the ParamValue. The two share no memory.
 func (in *ParamValue) DeepCopyInto(dst *ParamValue) {
 	*dst = ParamValue{PropertyBag: in.PropertyBag.Clone()}
-	dst.Type = conversion.Pointer(in.Type)
 	dst.StringVal = conversion.Pointer(in.StringVal)
 	if in.ArrayVal != nil {
 		dst.ArrayVal = make([]string, len(in.ArrayVal))

@@ -102,7 +102,6 @@ func (in *ParamValue) AssignProperties_To_ParamValue(dst *v1storage.ParamValue) 
 	}
 	dst.ObjectVal = maps.Clone(in.ObjectVal)
 	dst.StringVal = conversion.Pointer(in.StringVal)
-	dst.Type = conversion.Pointer(in.Type)
 	dst.PropertyBag = bag.OrNil()
 
 	var self any = in
@@ -124,7 +123,6 @@ func (in *ParamValue) AssignProperties_From_ParamValue(src *v1storage.ParamValue
 	}
 	in.ObjectVal = maps.Clone(src.ObjectVal)
 	in.StringVal = conversion.Pointer(src.StringVal)
-	in.Type = conversion.Pointer(src.Type)
 	in.PropertyBag = bag.OrNil()
 
 	var self any = in

@@ -24,7 +24,6 @@ type Param struct {
 
 // ParamValue is v1.ParamValue in memory, as v1beta1 uses it. What is absent is nil.
 type ParamValue struct {
-	Type      *string           `json:"type,omitempty"`
 	StringVal *string           `json:"stringVal,omitempty"`
 	ArrayVal  []string          `json:"arrayVal,omitzero"`
 	ObjectVal map[string]string `json:"objectVal,omitzero"`
