@@ -18,33 +18,35 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/generators"
 )
 
-// move holds new files until all of them are written, and then moves them to their folders.
+// move holds new files next to their places, under other names, until all of them are written. Names that begin with a dot are no files to the
+// go command.
 type move struct {
-	// scratch are the scratch folders, by the folder that their files belong to.
-	scratch map[string]string
+	// kept are all files, and changed those that are not the same already.
+	kept    map[string]bool
+	changed []string
 	// made are the folders that did not exist before.
 	made []string
 }
 
-// newMove makes a scratch folder in each of the folders that files belong to, so that one that cannot be written to is found
-// before anything was written, and files can be renamed. Folders whose names begin with a dot are no packages to the go
-// command. Clean has to be called whether there is an error or not.
-func newMove(folders []string) (*move, error) {
-	m := &move{scratch: make(map[string]string)}
-	for _, folder := range folders {
-		if m.scratch[folder] != "" {
-			continue
-		}
-		if err := m.makeFolder(folder); err != nil {
-			return m, err
-		}
-		scratch, err := os.MkdirTemp(folder, ".assign-gen.")
-		if err != nil {
-			return m, fmt.Errorf("making a scratch folder: %w", err)
-		}
-		m.scratch[folder] = scratch
+// scratch is the path of a file until it is moved.
+func scratch(file string) string {
+	return filepath.Join(filepath.Dir(file), ".assign-gen."+filepath.Base(file))
+}
+
+// add writes a file. One that stays the same keeps its time, so that nothing is built again for it.
+func (m *move) add(file string, content []byte) error {
+	m.kept[file] = true
+	if earlier, err := os.ReadFile(file); err == nil && bytes.Equal(earlier, content) {
+		return nil
 	}
-	return m, nil
+	if err := m.makeFolder(filepath.Dir(file)); err != nil {
+		return err
+	}
+	m.changed = append(m.changed, file)
+	if err := os.WriteFile(scratch(file), content, 0o644); err != nil {
+		return fmt.Errorf("writing %s: %w", filepath.Base(file), err)
+	}
+	return nil
 }
 
 // makeFolder makes a folder and those above it, and remembers which of them are new.
@@ -61,70 +63,39 @@ func (m *move) makeFolder(folder string) error {
 	return nil
 }
 
-// clean removes the scratch folders, and new folders in which there is nothing.
+// clean removes files that were not moved, and new folders in which there is nothing.
 func (m *move) clean() error {
 	var all []error
-	for _, scratch := range m.scratch {
-		all = append(all, os.RemoveAll(scratch))
-	}
-	for _, folder := range slices.Backward(m.made) {
-		entries, err := os.ReadDir(folder)
-		if err == nil && len(entries) == 0 {
-			err = os.Remove(folder)
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
+	remove := func(path string) {
+		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 			all = append(all, err)
 		}
 	}
-	if err := errors.Join(all...); err != nil {
-		return fmt.Errorf("removing scratch folders: %w", err)
+	for _, file := range m.changed {
+		remove(scratch(file))
 	}
-	return nil
-}
-
-// add writes a file to its scratch folder.
-func (m *move) add(file string, content []byte) error {
-	if err := os.WriteFile(filepath.Join(m.scratch[filepath.Dir(file)], filepath.Base(file)), content, 0o644); err != nil {
-		return fmt.Errorf("writing %s: %w", filepath.Base(file), err)
-	}
-	return nil
-}
-
-// do moves all files and then removes those of an earlier run that have no successor. A file that stays the same keeps
-// its time, so that nothing is built again for it.
-func (m *move) do(folders []string) error {
-	kept := make(map[string]bool)
-	for folder, scratch := range m.scratch {
-		entries, err := os.ReadDir(scratch)
-		if err != nil {
-			return fmt.Errorf("listing what was generated: %w", err)
+	for _, folder := range slices.Backward(m.made) {
+		if entries, err := os.ReadDir(folder); err == nil && len(entries) == 0 {
+			remove(folder)
 		}
-		for _, entry := range entries {
-			file := filepath.Join(folder, entry.Name())
-			kept[file] = true
-			if err := replace(file, filepath.Join(scratch, entry.Name())); err != nil {
-				return err
-			}
+	}
+	if err := errors.Join(all...); err != nil {
+		return fmt.Errorf("removing what was not generated completely: %w", err)
+	}
+	return nil
+}
+
+// do moves all files and then removes those of an earlier run that have no successor.
+func (m *move) do(folders []string) error {
+	for _, file := range m.changed {
+		if err := os.Rename(scratch(file), file); err != nil {
+			return fmt.Errorf("putting %s in place: %w", file, err)
 		}
 	}
 	for _, folder := range folders {
-		if err := removeStale(folder, kept); err != nil {
+		if err := removeStale(folder, m.kept); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-func replace(file, by string) error {
-	content, err := os.ReadFile(by)
-	if err != nil {
-		return fmt.Errorf("reading what was generated: %w", err)
-	}
-	if earlier, err := os.ReadFile(file); err == nil && bytes.Equal(earlier, content) {
-		return nil
-	}
-	if err := os.Rename(by, file); err != nil {
-		return fmt.Errorf("putting %s in place: %w", file, err)
 	}
 	return nil
 }
@@ -132,7 +103,7 @@ func replace(file, by string) error {
 // removeStale removes files that this generator wrote in an earlier run and does not write any more.
 func removeStale(folder string, kept map[string]bool) error {
 	entries, err := os.ReadDir(folder)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("looking for what an earlier run left: %w", err)
 	}
 	for _, entry := range entries {

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package generate
 
 import (
+	"errors"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -21,37 +22,44 @@ func TestGenerate_FolderThatCannotBeWritten_WritesNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, filepath.Join("v1", "storage"), "a file")
 	before := snapshot(t, ".")
-	for _, folders := range [][]string{
-		{"v1", "new", filepath.Join("v1", "storage")},
-		{filepath.Join("v1", "storage"), "v1", "new"},
-		{"v1", filepath.Join("new", "inner"), filepath.Join("v1", "storage", "inner")},
+	for _, files := range [][]string{
+		{"v1/file", "new/file", "v1/storage/file"},
+		{"v1/storage/file", "v1/file", "new/file"},
+		{"v1/file", "new/inner/file", "v1/storage/inner/file"},
 	} {
-		m, err := newMove(folders)
+		m := &move{kept: make(map[string]bool)}
+		var all []error
+		for _, file := range files {
+			all = append(all, m.add(file, []byte("text")))
+		}
+		err := errors.Join(all...)
 		if cleaned := m.clean(); cleaned != nil {
-			t.Errorf("%v: %v", folders, cleaned)
+			t.Errorf("%v: %v", files, cleaned)
 		}
 		if err == nil || !strings.Contains(err.Error(), filepath.Join("v1", "storage")) {
-			t.Errorf("%v: %v, want an error that names v1/storage", folders, err)
+			t.Errorf("%v: %v, want an error that names v1/storage", files, err)
 		}
 		if diff := cmp.Diff(before, snapshot(t, ".")); diff != "" {
-			t.Errorf("%v (-before +after): %s", folders, diff)
+			t.Errorf("%v (-before +after): %s", files, diff)
 		}
 	}
 }
 
-// Folders that were created for files that were not written are removed, and their parents stay.
+// A folder that was created for a file that was not moved is removed, and those with files stay.
 func TestGenerate_NewFoldersWithoutFiles_AreRemoved(t *testing.T) {
 	t.Chdir(t.TempDir())
-	m, err := newMove([]string{"full", "empty", "full"})
-	if err != nil {
+	m := &move{kept: make(map[string]bool)}
+	add := func(file string) {
+		t.Helper()
+		if err := m.add(file, []byte("text")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("full/file")
+	if err := m.do([]string{"full", "none"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.add(filepath.Join("full", "file"), []byte("text")); err != nil {
-		t.Fatal(err)
-	}
-	if err := m.do(nil); err != nil {
-		t.Fatal(err)
-	}
+	add("new/inner/file")
 	if err := m.clean(); err != nil {
 		t.Fatal(err)
 	}

@@ -101,28 +101,22 @@ func (o *output) useLock() error {
 	return record.CheckLock(o.plan, model.Relative(o.lock), o.earlier)
 }
 
-// writeAll has the files of all APIs written to scratch folders, and then moves them to where they belong.
+// writeAll has the files of all APIs written next to their places, and then moved to them.
 func writeAll(outputs []*output) (err error) {
-	var withCode, all []string
+	m := &move{kept: make(map[string]bool)}
+	defer func() { err = errors.Join(err, m.clean()) }()
+	var folders []string
 	for _, o := range outputs {
-		withCode = append(withCode, o.folders()...)
-		all = append(all, filepath.Dir(o.report), filepath.Dir(o.lock))
-	}
-	move, err := newMove(append(all, withCode...))
-	defer func() { err = errors.Join(err, move.clean()) }()
-	if err != nil {
-		return err
-	}
-	for _, o := range outputs {
-		if err := o.write(move); err != nil {
+		if err := o.write(m); err != nil {
 			return err
 		}
+		folders = append(folders, o.folders()...)
 	}
-	return move.do(withCode)
+	return m.do(folders)
 }
 
-// write writes the files to scratch folders.
-func (o *output) write(move *move) error {
+// write adds the files of an API.
+func (o *output) write(m *move) error {
 	files, err := generators.Files(o.plan, o.layout)
 	if err != nil {
 		return fmt.Errorf("writing Go code: %w", err)
@@ -131,7 +125,7 @@ func (o *output) write(move *move) error {
 		generators.File{Path: o.report, Content: []byte(record.Report(o.plan))},
 		generators.File{Path: o.lock, Content: []byte(record.Lock(o.plan, o.earlier, o.release))})
 	for _, each := range files {
-		if err := move.add(each.Path, each.Content); err != nil {
+		if err := m.add(each.Path, each.Content); err != nil {
 			return err
 		}
 	}
