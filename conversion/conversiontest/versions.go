@@ -123,14 +123,10 @@ func (k Kind) there(t *testing.T, source rand.Source, a, b Version) {
 	t.Helper()
 	random := newFiller(source, k.Functions)
 	for range k.inputs {
-		k.thereAndBack(t, canonical(t, random.object(t, a)), a, b)
+		before := canonical(t, random.object(t, a))
+		shown := k.expectConverted(t, before, a, b)
+		expectSamef(t, before, canonical(t, k.converted(t, shown, b, a)), "by way of %s", shown)
 	}
-}
-
-func (k Kind) thereAndBack(t *testing.T, before string, a, b Version) {
-	t.Helper()
-	shown := k.expectConverted(t, before, a, b)
-	expectSamef(t, before, canonical(t, k.converted(t, shown, b, a)), "by way of %s", shown)
 }
 
 // always converts the same objects many times. It compares the bytes that a webhook would send.
