@@ -71,7 +71,7 @@ func (f *finder) find(a, b, storageA, storageB reflect.Type) *same {
 		if !isAlike(a, b, nil) {
 			return nil
 		}
-		return &same{known: [2][]string{f.values(f.a, a, before), f.values(f.b, b, after)}}
+		return &same{known: [2][]string{f.values(before, a, ""), f.values(after, b, "")}}
 	case a.Kind() != reflect.Struct:
 		if a.Kind() == reflect.Array && a.Len() != b.Len() {
 			return nil
@@ -95,20 +95,27 @@ func (f *finder) find(a, b, storageA, storageB reflect.Type) *same {
 			continue
 		}
 		if inner := f.find(field.Type, other.Type, fieldOf(storageA, field), fieldOf(storageB, other)); inner != nil {
-			result.fields[name] = inner.orNothing(field, other)
+			result.fields[name] = f.ofField(inner, field, other)
 		}
 	}
 	return result
 }
 
-// orNothing returns the common part of two fields, if zero stands for nothing in a struct with its own JSON, which omitempty does not leave out.
-// A type with IsZero has a meaning for it.
-func (s *same) orNothing(a, b inJSON) *same {
-	if s.fields != nil || s.elem != nil {
+// ofField returns the common part of two fields. Their schemas may list other values than those of their types. Zero stands for nothing in a struct
+// with its own JSON, which omitempty does not leave out; a type with IsZero has a meaning for it.
+func (f *finder) ofField(s *same, a, b inJSON) *same {
+	if s.fields != nil {
 		return s
 	}
 	leaf := *s
+	if s.elem != nil {
+		leaf.elem = f.ofField(s.elem, a, b)
+		return &leaf
+	}
 	for side, field := range []inJSON{a, b} {
+		if values := f.values(side, field.in, "."+field.Name); values != nil {
+			leaf.known[side] = values
+		}
 		_, hasMeaning := field.Type.MethodByName("IsZero")
 		if field.Type.Kind() == reflect.Struct && !hasMeaning && strings.Contains(field.Tag.Get("json"), ",omit") {
 			leaf.zero[side] = zeroOf(field.Type)
@@ -136,12 +143,12 @@ func (f *finder) decidesFields(version string, fields map[string]inJSON) bool {
 	return false
 }
 
-// values are those of an enum that a version declares.
-func (f *finder) values(version string, t reflect.Type, side int) []string {
+// values are those of an enum that a version declares, at a type or its field.
+func (f *finder) values(side int, t reflect.Type, field string) []string {
 	if t.PkgPath() != f.packages[side] {
 		return nil
 	}
-	return f.kind.Values[version][t.Name()]
+	return f.kind.Values[[]string{f.a, f.b}[side]][t.Name()+field]
 }
 
 // inJSON is a field that JSON shows in a struct, and the struct that declares it.

@@ -49,7 +49,7 @@ type Kind struct {
 	Versions []Version
 	// Decided are, by version, the fields, as Type.Field or *.Field, and types that markers decide about.
 	Decided map[string][]string
-	// Values are, by version and type, the values of enums.
+	// Values are, by version, the values of enums: of types, and of fields, as Type.Field, that have others.
 	Values map[string]map[string][]string
 	// DependsOnMetadata reports whether a conversion looks at the metadata of the object, so that an edit there may change other fields.
 	DependsOnMetadata bool

@@ -45,8 +45,19 @@ func (p *printer) oracle(all *plan.Plan) {
 	for _, version := range all.Versions {
 		var lines []string
 		for _, declared := range version.Package.Types {
-			if declared.Constants != nil && !borrowed(declared) {
-				lines = append(lines, fmt.Sprintf("%s: {%s},\n", quoted(declared.Name), quotedAll(constantsOf(declared))))
+			if borrowed(declared) {
+				continue
+			}
+			add := func(name string, values []string) {
+				if values != nil {
+					lines = append(lines, fmt.Sprintf("%s: {%s},\n", quoted(name), quotedAll(values)))
+				}
+			}
+			add(declared.Name, declared.Values())
+			for _, field := range declared.Underlying.Fields {
+				if values := field.Values(); !slices.Equal(values, field.Type.Innermost().Values()) {
+					add(declared.Name+"."+field.Name, values)
+				}
 			}
 		}
 		if lines != nil {
@@ -95,13 +106,4 @@ func movedInto(pkg *model.Package) []string {
 		}
 	}
 	return names
-}
-
-// constantsOf are the values that a type declares.
-func constantsOf(declared *model.Type) []string {
-	var values []string
-	for _, constant := range declared.Constants {
-		values = append(values, constant.Value)
-	}
-	return slices.Compact(values)
 }

@@ -196,8 +196,8 @@ func roundTrips(p *printer, all *plan.Plan) {
 
 func (p *printer) enumFunctions(version *plan.Version) {
 	for _, declared := range version.Package.Types {
-		if declared.Constants != nil && token.IsExported(declared.Name) && !borrowed(declared) {
-			p.linef("%s[%s](%s),", p.name(testPackage, "OneOf"), p.name(version.Package.Path, declared.Name), quotedAll(constantsOf(declared)))
+		if values := declared.Values(); values != nil && token.IsExported(declared.Name) && !borrowed(declared) {
+			p.linef("%s[%s](%s),", p.name(testPackage, "OneOf"), p.name(version.Package.Path, declared.Name), quotedAll(values))
 		}
 	}
 }

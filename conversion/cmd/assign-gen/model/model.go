@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Package is one version of an API.
@@ -182,6 +183,46 @@ func (t *Type) Base() *Type {
 		return t.Underlying
 	}
 	return t
+}
+
+// Innermost returns the type that pointers, lists and maps lead to.
+func (t *Type) Innermost() *Type {
+	for t.Elem != nil {
+		t = t.Elem
+	}
+	return t
+}
+
+// schemaEnum is the marker of a schema for the values of an enum.
+const schemaEnum = "kubebuilder:validation:Enum"
+
+// Values returns the values of an enum, sorted: those that its schema lists, or else the constants of the type.
+func (t *Type) Values() []string { return t.values(t.Markers) }
+
+// Values returns those of what the field holds. The schema may list them at the field.
+func (f *Field) Values() []string {
+	t := f.Type.Innermost()
+	return t.values(slices.Concat(f.Markers, t.Markers))
+}
+
+func (t *Type) values(markers []Marker) []string {
+	if base := t.Base(); base.Kind != Basic || base.Name != "string" {
+		return nil
+	}
+	if at := slices.IndexFunc(markers, func(m Marker) bool { return m.Name == schemaEnum }); at >= 0 {
+		values := strings.FieldsFunc(markers[at].Value, func(r rune) bool { return strings.ContainsRune("{};,\"`", r) })
+		for i := range values {
+			values[i] = strings.TrimSpace(values[i])
+		}
+		values = slices.DeleteFunc(values, func(value string) bool { return value == "" })
+		slices.Sort(values)
+		return slices.Compact(values)
+	}
+	var values []string
+	for _, each := range t.Constants {
+		values = append(values, each.Value)
+	}
+	return slices.Compact(values)
 }
 
 // String returns the type as Go spells it outside of its package, for messages.

@@ -258,37 +258,11 @@ func constants(field *Field) []string {
 	if isBool(elementary(field)) {
 		return []string{"false", "true"}
 	}
-	for _, marker := range slices.Concat(field.API.Markers, declaredElement(field).Markers) {
-		if marker.Name == "kubebuilder:validation:Enum" {
-			return listed(marker.Value)
-		}
-	}
-	var values []string
-	for _, each := range declaredElement(field).Constants {
-		values = append(values, each.Value)
-	}
-	return slices.Compact(values)
-}
-
-// listed are the values of a marker of the schema, sorted.
-func listed(text string) []string {
-	values := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(`{};,"`+"`", r) })
-	for i := range values {
-		values[i] = strings.TrimSpace(values[i])
-	}
-	values = slices.DeleteFunc(values, func(value string) bool { return value == "" })
-	slices.Sort(values)
-	return slices.Compact(values)
+	return field.API.Values()
 }
 
 // declaredElement is the type of what a field holds, in lists, too.
-func declaredElement(field *Field) *model.Type {
-	t := field.API.Type
-	for t.Elem != nil {
-		t = t.Elem
-	}
-	return t
-}
+func declaredElement(field *Field) *model.Type { return field.API.Type.Innermost() }
 
 // elementary is declaredElement without its name. It is no type for a field of a struct of another module.
 func elementary(field *Field) *model.Type {

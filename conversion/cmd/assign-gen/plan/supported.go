@@ -46,9 +46,7 @@ func (p *planner) supported(f *Field) {
 
 // instanceIn returns the instance of a generic type that a field holds, or nothing.
 func instanceIn(t *model.Type) string {
-	for t.Elem != nil {
-		t = t.Elem
-	}
+	t = t.Innermost()
 	if t.Kind == model.Unsupported && instance.MatchString(t.Name) {
 		return t.Name
 	}

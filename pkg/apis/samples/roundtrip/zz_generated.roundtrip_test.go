@@ -44,7 +44,8 @@ var valuesOfEnums = map[string]map[string][]string{
 		"Exposure": {"External", "Internal"},
 	},
 	"v1": {
-		"Visibility": {"ClusterLocal", "Public"},
+		"AddressPort.AppProtocol": {"grpc", "http", "https", "kubernetes.io/h2c", "kubernetes.io/ws", "kubernetes.io/wss"},
+		"Visibility":              {"ClusterLocal", "Public"},
 	},
 }
 
