@@ -61,9 +61,9 @@ type EnumCase struct {
 	Exact bool
 }
 
-// enumSettings are those of the marker of a field, or of its type.
+// enumSettings are those of the marker of a field, or of its type, unless functions convert the field.
 func (p *planner) enumSettings(field *Field) *markers.Enum {
-	if field.Settings.Enum != nil {
+	if field.Settings.Enum != nil || field.Settings.With != nil {
 		return field.Settings.Enum
 	}
 	return p.typeEnums[declaredElement(field)]

@@ -215,6 +215,23 @@ func TestEnum_MarkerOfTheType_DecidesForAllFields(t *testing.T) {
 	}
 }
 
+// The map at the type is for fields that it can convert, and functions convert what it cannot.
+func TestEnum_MarkerOfTheType_LeavesFunctionsAlone(t *testing.T) {
+	const functions = "+conversion:with=Up,Down"
+	from, to := enums([]string{"A", "B"}, []string{"A", "B", "C"})
+	from.types[0].Markers = parsed("+conversion:enum=fallback=A")
+	from.fields[0].Markers = parsed(functions)
+	to.fields[0].Type = newer.named("Other", basic("string"), "X", "Y")
+	plans := planned(t, from, to)
+	if f, g := plans["F"].Conversion.Rule, plans["G"].Conversion.Elem.Rule; f != ByFunctions || g != MapEnum {
+		t.Errorf("the rules are %d and %d, want %d and %d", f, g, ByFunctions, MapEnum)
+	}
+	from.fields[1].Markers = parsed(functions)
+	if got := rejected(t, from, to); !strings.HasPrefix(got, "E08 v1beta1.Mode: no field with this type has other values in the next version") {
+		t.Errorf("got %s", got)
+	}
+}
+
 // A schema may list the values, at the field or at the type. They count in place of the constants.
 func TestEnum_ValuesInTheSchema_Count(t *testing.T) {
 	for _, marker := range []string{"+kubebuilder:validation:Enum=A;B", `+kubebuilder:validation:Enum="A";"B"`, "+kubebuilder:validation:Enum={A,B}", `+kubebuilder:validation:Enum={"A", "B"}`} {
