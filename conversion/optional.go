@@ -99,6 +99,12 @@ func isZero(value reflect.Value) bool {
 	return true
 }
 
+// IsNull reports whether the JSON of a struct is null, or the type rejects the value.
+func IsNull[T any](value *T) bool {
+	same, err := Equal(value, nil)
+	return same || err != nil
+}
+
 // LooksZero reports whether JSON shows a struct as one with nothing in it, which some types write in a way that does not read as
 // nothing again.
 func LooksZero[T any](value *T) bool {

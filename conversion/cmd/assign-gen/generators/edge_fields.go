@@ -63,6 +63,8 @@ func (p *printer) loadStruct(f *plan.Field, o *operation, at string) {
 		condition = "!" + p.zero(f, src)
 	case f.IsRequiredScalar():
 		condition = fmt.Sprintf("!%s || !from.WasAbsent(%s)", p.zero(f, src), key)
+	case f.WritesZero():
+		condition += fmt.Sprintf(" || !%s(&%s) && !from.WasAbsent(%s)", p.runtime("IsNull"), src, key)
 	}
 	if at != "" {
 		condition += " || !at.IsEmpty()"
@@ -120,9 +122,16 @@ func (p *printer) storeField(f *plan.Field) {
 // storeStruct marks a struct that is empty but not absent, or one that is absent although its JSON shows a value.
 func (p *printer) storeStruct(f *plan.Field, o *operation, at string) {
 	dst, src, key := "in."+f.Name(), "src."+f.Name(), quoted(f.Key())
+	isZero, isNull := p.zero(f, dst), fmt.Sprintf("%s(&%s)", p.runtime("IsNull"), dst)
+	if o.kind == call {
+		isZero += fmt.Sprintf(" && len(%s.PropertyBag) == 0", src)
+	}
 	p.linef("if %s != nil {", src)
 	p.copied(o, dst, "*"+src, at, 0)
 	switch {
+	case f.WritesZero():
+		p.linef("if %s && %s {\nto.MarkZero(%s)\n}", isZero, isNull, key)
+		p.linef("} else if !%s {\nto.MarkAbsent(%s)", isNull, key)
 	case f.ShowsZero(), f.IsRequiredScalar():
 		p.linef("} else {")
 		if o.kind == call {
@@ -130,10 +139,8 @@ func (p *printer) storeStruct(f *plan.Field, o *operation, at string) {
 			o.call(address(dst), "&"+p.storage(f.API.Type)+"{}", at)
 		}
 		p.linef("to.MarkAbsent(%s)", key)
-	case o.kind == call:
-		p.linef("if %s && len(%s.PropertyBag) == 0 {\nto.MarkZero(%s)\n}", p.zero(f, dst), src, key)
 	default:
-		p.linef("if %s {\nto.MarkZero(%s)\n}", p.zero(f, dst), key)
+		p.linef("if %s {\nto.MarkZero(%s)\n}", isZero, key)
 	}
 	p.linef("}")
 }

@@ -40,7 +40,7 @@ func (f *Field) absence() absence {
 		}
 		return byNil // omitzero leaves out nil and shows what is empty
 	case model.Struct, model.Array:
-		if f.ShowsZero() || f.IsRequiredScalar() {
+		if f.ShowsZero() || f.IsRequiredScalar() || f.WritesZero() {
 			return alwaysThere
 		}
 		return byZero
@@ -142,9 +142,17 @@ func (f *Field) IsRequiredScalar() bool {
 	return f.IsRequired() && f.isScalar()
 }
 
+// WritesZero reports whether the field is required, and a struct that writes its JSON itself. Zero is a value then, or null and nothing, which is
+// known at run time only.
+func (f *Field) WritesZero() bool {
+	t := f.API.Type
+	return f.IsRequired() && t.Base().Kind == model.Struct && slices.ContainsFunc(ownJSON, t.Has) && !t.Has("IsZero") &&
+		!slices.Contains(nullWhenZero, fullName(t)) && !f.isScalar()
+}
+
 // isScalar reports whether the field is a struct that JSON shows as a number or a text.
 func (f *Field) isScalar() bool {
-	return slices.Contains(scalars, f.API.Type.Package+"."+f.API.Type.Name)
+	return slices.Contains(scalars, fullName(f.API.Type))
 }
 
 func zeroIsShown(t *model.Type) bool {
@@ -152,7 +160,7 @@ func zeroIsShown(t *model.Type) bool {
 	switch {
 	case base.Kind == model.Array:
 		return zeroIsShown(base.Elem)
-	case base.Kind != model.Struct || slices.Contains(nullWhenZero, t.Package+"."+t.Name):
+	case base.Kind != model.Struct || slices.Contains(nullWhenZero, fullName(t)):
 		return false
 	case t.Has("MarshalJSON"):
 		return t.Has("IsZero")

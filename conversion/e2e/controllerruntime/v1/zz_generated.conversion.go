@@ -151,7 +151,7 @@ func (in *Metric) assignFromStorage(src *v1storage.Metric, to conversion.Writer)
 func (in *Param) assignToStorage(dst *v1storage.Param, from conversion.Reader) {
 	dst.PropertyBag = from.Bag()
 	dst.Name = conversion.RequiredPointer(from, "name", in.Name)
-	if at := from.Field("value"); !conversion.IsZero(&in.Value) || from.WasZero("value") || !at.IsEmpty() {
+	if at := from.Field("value"); !conversion.IsZero(&in.Value) || from.WasZero("value") || !conversion.IsNull(&in.Value) && !from.WasAbsent("value") || !at.IsEmpty() {
 		dst.Value = new(v1storage.ParamValue)
 		in.Value.assignToStorage(dst.Value, at)
 	}
@@ -162,9 +162,11 @@ func (in *Param) assignFromStorage(src *v1storage.Param, to conversion.Writer) {
 	in.Name = conversion.RequiredValue(to, "name", src.Name)
 	if src.Value != nil {
 		in.Value.assignFromStorage(src.Value, to.Field("value"))
-		if conversion.IsZero(&in.Value) && len(src.Value.PropertyBag) == 0 {
+		if conversion.IsZero(&in.Value) && len(src.Value.PropertyBag) == 0 && conversion.IsNull(&in.Value) {
 			to.MarkZero("value")
 		}
+	} else if !conversion.IsNull(&in.Value) {
+		to.MarkAbsent("value")
 	}
 }
 

@@ -164,7 +164,7 @@ func (*Task) ConversionAnnotation() conversion.Annotation { return conversionPro
 func assignParamToStorage(in *controllerruntimev1.Param, dst *v1beta1storage.Param, from conversion.Reader) {
 	dst.PropertyBag = from.Bag()
 	dst.Name = conversion.RequiredPointer(from, "name", in.Name)
-	if at := from.Field("value"); !conversion.IsZero(&in.Value) || from.WasZero("value") || !at.IsEmpty() {
+	if at := from.Field("value"); !conversion.IsZero(&in.Value) || from.WasZero("value") || !conversion.IsNull(&in.Value) && !from.WasAbsent("value") || !at.IsEmpty() {
 		dst.Value = new(v1beta1storage.ParamValue)
 		assignParamValueToStorage(&in.Value, dst.Value, at)
 	}
@@ -175,9 +175,11 @@ func assignParamFromStorage(in *controllerruntimev1.Param, src *v1beta1storage.P
 	in.Name = conversion.RequiredValue(to, "name", src.Name)
 	if src.Value != nil {
 		assignParamValueFromStorage(&in.Value, src.Value, to.Field("value"))
-		if conversion.IsZero(&in.Value) && len(src.Value.PropertyBag) == 0 {
+		if conversion.IsZero(&in.Value) && len(src.Value.PropertyBag) == 0 && conversion.IsNull(&in.Value) {
 			to.MarkZero("value")
 		}
+	} else if !conversion.IsNull(&in.Value) {
+		to.MarkAbsent("value")
 	}
 }
 

@@ -160,7 +160,7 @@ func (in *Task) ConvertFrom(_ context.Context, from apis.Convertible) (err error
 func assignParamToStorage(in *knativev1.Param, dst *v1beta1storage.Param, from conversion.Reader) {
 	dst.PropertyBag = from.Bag()
 	dst.Name = conversion.RequiredPointer(from, "name", in.Name)
-	if at := from.Field("value"); !conversion.IsZero(&in.Value) || from.WasZero("value") || !at.IsEmpty() {
+	if at := from.Field("value"); !conversion.IsZero(&in.Value) || from.WasZero("value") || !conversion.IsNull(&in.Value) && !from.WasAbsent("value") || !at.IsEmpty() {
 		dst.Value = new(v1beta1storage.ParamValue)
 		assignParamValueToStorage(&in.Value, dst.Value, at)
 	}
@@ -171,9 +171,11 @@ func assignParamFromStorage(in *knativev1.Param, src *v1beta1storage.Param, to c
 	in.Name = conversion.RequiredValue(to, "name", src.Name)
 	if src.Value != nil {
 		assignParamValueFromStorage(&in.Value, src.Value, to.Field("value"))
-		if conversion.IsZero(&in.Value) && len(src.Value.PropertyBag) == 0 {
+		if conversion.IsZero(&in.Value) && len(src.Value.PropertyBag) == 0 && conversion.IsNull(&in.Value) {
 			to.MarkZero("value")
 		}
+	} else if !conversion.IsNull(&in.Value) {
+		to.MarkAbsent("value")
 	}
 }
 
