@@ -44,7 +44,7 @@ func (k Kind) hostile(t *testing.T, annotation string, a, b Version) {
 		expectWithinLimit(t, text, shown, annotation)
 		again := canonical(t, k.converted(t, shown, b, a))
 		expectWithinLimit(t, shown, again, annotation)
-		expectSamef(t, shown, canonical(t, k.converted(t, again, a, b)), "%s was written at %s, and changes without having been edited", text, a.Name)
+		b.expectSamef(t, shown, canonical(t, k.converted(t, again, a, b)), "%s was written at %s, and changes without having been edited", text, a.Name)
 	}
 
 	for _, text := range monstrous {

@@ -23,7 +23,7 @@ func (k Kind) fromNothing(t *testing.T, annotation string, a, b Version) {
 		k.expectNothing(t, `{}`, annotation, a, b)
 	}
 	if a.accepts(`{}`) && len(b.Fixed) == 0 {
-		expectSamef(t, visible(t, canonical(t, b.New()), annotation), visible(t, canonical(t, k.converted(t, `{}`, a, b)), annotation),
+		b.expectSamef(t, visible(t, canonical(t, b.New()), annotation), visible(t, canonical(t, k.converted(t, `{}`, a, b)), annotation),
 			"of an object of %s with nothing in it became something at %s", a.Name, b.Name)
 	}
 	for range shareOf(k.inputs) {

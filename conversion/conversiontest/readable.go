@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 )
 
 // hasOwnJSON reports whether a type writes its JSON itself.
@@ -66,8 +67,9 @@ func isReadable(value reflect.Value) bool {
 	return err == nil && bytes.Equal(text, same)
 }
 
-// forgetNull has each json.RawMessage be nil that holds null. To conversions both mean that there is nothing.
-func forgetNull(value reflect.Value) {
+// forgetNull has each json.RawMessage be nil that holds null, and some lists and maps be empty that are null. To conversions both mean that there is
+// nothing.
+func forgetNull(value reflect.Value, neverNull []string) {
 	if message, ok := reflect.TypeAssert[json.RawMessage](value); ok {
 		if value.CanSet() && string(message) == "null" {
 			value.SetZero()
@@ -75,15 +77,18 @@ func forgetNull(value reflect.Value) {
 		return
 	}
 	if value.Kind() != reflect.Map {
-		for _, each := range parts(value) {
-			forgetNull(each)
+		for name, each := range parts(value) {
+			if each.IsZero() && slices.Contains(neverNull, value.Type().Name()+"."+name) {
+				each.Set(empty(each.Type()))
+			}
+			forgetNull(each, neverNull)
 		}
 		return
 	}
 	for key, each := range value.Seq2() {
 		element := reflect.New(each.Type()).Elem()
 		element.Set(each)
-		forgetNull(element)
+		forgetNull(element, neverNull)
 		value.SetMapIndex(key, element)
 	}
 }

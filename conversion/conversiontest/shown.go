@@ -36,7 +36,7 @@ func (k Kind) shownAlike(t *testing.T, annotation string, a, b Version) {
 // shownWrong returns the path of a value that b shows otherwise than a, and a description.
 func (k Kind) shownWrong(t *testing.T, alike *same, object, annotation string, a, b Version) (path, difference string) {
 	t.Helper()
-	source, shown := read(t, object), read(t, visible(t, canonical(t, k.converted(t, object, a, b)), annotation))
+	source, shown := read(t, object), read(t, b.withoutNull(t, visible(t, canonical(t, k.converted(t, object, a, b)), annotation)))
 	for _, each := range []whole{source, shown} {
 		unstructured.RemoveNestedField(each, "metadata", "labels") // one of which may be about the annotation
 	}
@@ -45,7 +45,7 @@ func (k Kind) shownWrong(t *testing.T, alike *same, object, annotation string, a
 	wants := make([]any, 0, sides)
 	for _, side := range []int{whether, before} {
 		if part := canonical(t, alike.part(source, side)); b.accepts(part) {
-			wants = append(wants, alike.part(read(t, canonical(t, parsed(t, part, b))), after))
+			wants = append(wants, alike.part(read(t, b.withoutNull(t, canonical(t, parsed(t, part, b)))), after))
 		}
 	}
 	if len(wants) < sides {

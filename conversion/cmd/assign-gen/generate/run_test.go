@@ -90,7 +90,7 @@ func TestRun_AnyProblem_WritesNothing(t *testing.T) {
 	good := read(t, types)
 	for name, test := range map[string]struct{ from, to, want string }{
 		"a type that is not converted": {
-			"Matrix  [][]int64         `json:\"matrix\"`", "Matrix  map[string]int64  `json:\"matrix\"`",
+			"Matrix  [][]int64 `json:\"matrix\"`", "Matrix  map[string]int64  `json:\"matrix\"`",
 			": E01 v1beta1.WidgetSpec.Matrix ([][]int64) → v1.WidgetSpec.Matrix (map[string]int64): no conversion from slice to map\n    fix: ",
 		},
 		"a released key that changed": {"`json:\"probe,omitempty\"`", "`json:\"probes,omitempty\"`", ": E11 v1beta1 WidgetSpec v1/probe: "},

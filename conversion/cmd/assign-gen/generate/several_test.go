@@ -67,7 +67,7 @@ func TestRun_SeveralAPIs_AnyProblem_WritesNothing(t *testing.T) {
 	storage := filepath.Join("widget", "v1", "storage")
 	changeType := func(t *testing.T) {
 		t.Helper()
-		change(t, filepath.Join("widget", "v1", "widget_types.go"), "Matrix  [][]int64         `json:\"matrix\"`", "Matrix  map[string]int64  `json:\"matrix\"`")
+		change(t, filepath.Join("widget", "v1", "widget_types.go"), "Matrix  [][]int64 `json:\"matrix\"`", "Matrix  map[string]int64  `json:\"matrix\"`")
 	}
 	for name, test := range map[string]struct {
 		spoil func(t *testing.T)

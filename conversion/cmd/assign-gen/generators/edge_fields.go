@@ -34,7 +34,7 @@ func (p *printer) loadField(f *plan.Field) {
 	case model.Pointer:
 		p.copied(o, dst, src, at, 0)
 	case model.Slice, model.Map:
-		if f.API.Omit != model.OmitEmpty || !o.isList() {
+		if !f.EmptyIsAbsent() || !o.isList() {
 			p.copied(o, dst, src, at, 0)
 			return
 		}
@@ -105,8 +105,11 @@ func (p *printer) storeField(f *plan.Field) {
 			return
 		}
 		p.copied(o, dst, src, at, 0)
-		if f.API.Omit == model.OmitEmpty && o.isList() {
+		if f.EmptyIsAbsent() && o.isList() {
 			p.linef("if %s != nil && len(%s) == 0 {\nto.MarkZero(%s)\n}", src, src, key)
+		}
+		if f.IsNeverNull() {
+			p.linef("if %s == nil {\n%s = %s{}\n}", dst, dst, o.target())
 		}
 	case model.Struct, model.Array:
 		p.storeStruct(f, o, at)

@@ -165,14 +165,7 @@ func roundTrips(p *printer, all *plan.Plan) {
 			for _, each := range version.Structs {
 				if each.Root && hubKind(all, each) == root.Name {
 					object, kind := p.name(metaPackage, "Object"), p.name(version.Package.Path, each.Name)
-					exceptions := ""
-					if names := droppedIn(all, version); names != nil {
-						exceptions = ", Dropped: []string{" + strings.Join(names, ", ") + "}"
-					}
-					if names := fixedIn(all, version); names != nil {
-						exceptions += ", Fixed: []string{" + strings.Join(names, ", ") + "}"
-					}
-					p.linef("{Name: %s, New: func() %s { return &%s{} }%s},", quoted(version.Name), object, kind, exceptions)
+					p.linef("{Name: %s, New: func() %s { return &%s{} }%s},", quoted(version.Name), object, kind, exceptions(all, version))
 				}
 			}
 		}

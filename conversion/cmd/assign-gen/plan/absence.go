@@ -35,7 +35,7 @@ func (f *Field) absence() absence {
 	case model.Pointer:
 		return byNil
 	case model.Slice, model.Map:
-		if f.API.Omit == model.OmitEmpty {
+		if f.EmptyIsAbsent() {
 			return byZero
 		}
 		return byNil // omitzero leaves out nil and shows what is empty
@@ -57,8 +57,31 @@ func (f *Field) IsRequired() bool {
 	return f.API.Omit == model.Always && !f.Settings.ZeroIsAbsent && !f.neverAbsent
 }
 
-// neverAbsent finds numbers, texts and bools that some versions always show and others leave out when they are zero, and of which no version
-// shows absent and zero apart. Zero is absent for all of them, so that nothing has to be kept about it.
+// EmptyIsAbsent reports whether an empty list or map stands for an absent one.
+func (f *Field) EmptyIsAbsent() bool { return f.API.Omit == model.OmitEmpty || f.IsNeverNull() }
+
+// IsNeverNull reports whether JSON always shows a list or map, and as an empty one where there are no elements.
+func (f *Field) IsNeverNull() bool {
+	return f.isOwnList() && f.API.Omit == model.Always && (f.Settings.ZeroIsAbsent || f.neverAbsent)
+}
+
+// isOwnList reports whether the field is a list or map that is copied element by element.
+func (f *Field) isOwnList() bool {
+	t := StorageType(f.API.Type, f.Struct.Version.Package.Path)
+	return !f.IsPointer() && (t.Kind == model.Slice || t.Kind == model.Map)
+}
+
+// showsApart reports whether the version shows absent and zero, or absent and empty, apart.
+func (f *Field) showsApart() bool {
+	if !f.isOwnList() {
+		return f.absence() == byNil
+	}
+	isNullable := func(marker model.Marker) bool { return marker.Name == "nullable" }
+	return f.API.Omit == model.OmitZero || slices.ContainsFunc(f.API.Markers, isNullable) || slices.ContainsFunc(ownJSON, f.API.Type.Has)
+}
+
+// neverAbsent finds numbers, texts, bools, lists and maps that some versions always show and others leave out when they are zero or empty, and of
+// which no version shows that and absent apart. Zero is absent for all of them, so that nothing has to be kept about it.
 func neverAbsent(result *Plan) {
 	related, isSpecial := relations(result)
 	var found []*Field
@@ -71,7 +94,7 @@ func neverAbsent(result *Plan) {
 				}
 			}
 		}
-		isKnown := slices.ContainsFunc(all, func(f *Field) bool { return isSpecial[f] || f.absence() == byNil })
+		isKnown := slices.ContainsFunc(all, func(f *Field) bool { return isSpecial[f] || f.showsApart() })
 		if !isKnown && slices.ContainsFunc(all, func(f *Field) bool { return f.absence() == byZero }) {
 			found = append(found, all...)
 		}
@@ -81,7 +104,7 @@ func neverAbsent(result *Plan) {
 	}
 }
 
-// relations returns the fields of the neighboring versions that a number, text or bool becomes, and the fields that are something else in one.
+// relations returns the fields of the neighboring versions that a number, text, bool, list or map becomes, and the fields that are something else in one.
 func relations(result *Plan) (related map[*Field][]*Field, isSpecial map[*Field]bool) {
 	related, isSpecial = make(map[*Field][]*Field), make(map[*Field]bool)
 	for _, link := range result.Links {
@@ -102,12 +125,13 @@ func relations(result *Plan) (related map[*Field][]*Field, isSpecial map[*Field]
 	return related, isSpecial
 }
 
-// keepsZero reports whether the conversion is that of a number, text or bool, and zero stays zero.
+// keepsZero reports whether the conversion is that of a number, text, bool, list or map, and zero stays zero.
 func (c *Conversion) keepsZero() bool {
 	if c.Rule == OfPointer {
 		c = c.Elem
 	}
-	return (c.Rule == Copy || c.Rule == Cast || c.Rule == Widen) && c.Older.Base().Kind == model.Basic
+	isScalar := (c.Rule == Copy || c.Rule == Cast || c.Rule == Widen) && c.Older.Base().Kind == model.Basic
+	return isScalar || (c.Rule == OfSlice || c.Rule == OfMap) && c.Older.Elem != nil
 }
 
 // marked reports whether one version shows absence in a way that the destination cannot, so that a mark is kept.
@@ -144,10 +168,12 @@ func (f *Field) IsRequiredScalar() bool {
 
 // WritesZero reports whether the field is required, and a struct that writes its JSON itself. Zero is a value then, or null and nothing, which is
 // known at run time only.
-func (f *Field) WritesZero() bool {
+func (f *Field) WritesZero() bool { return f.IsRequired() && f.writesJSON() && !f.isScalar() }
+
+// writesJSON reports whether the field is a struct that writes its JSON itself, and whose zero value has no other meaning than its JSON.
+func (f *Field) writesJSON() bool {
 	t := f.API.Type
-	return f.IsRequired() && t.Base().Kind == model.Struct && slices.ContainsFunc(ownJSON, t.Has) && !t.Has("IsZero") &&
-		!slices.Contains(nullWhenZero, fullName(t)) && !f.isScalar()
+	return t.Base().Kind == model.Struct && slices.ContainsFunc(ownJSON, t.Has) && !t.Has("IsZero") && !slices.Contains(nullWhenZero, fullName(t))
 }
 
 // isScalar reports whether the field is a struct that JSON shows as a number or a text.

@@ -124,10 +124,10 @@ func TestZeroIsAbsent_OnlyWhereJSONShowsZero(t *testing.T) {
 	for name, f := range map[string]*model.Field{
 		"left out":  field("F", basic("bool"), "+conversion:zero=absent"),
 		"a pointer": {Name: "F", JSON: "f", Type: pointer(basic("bool")), Markers: required.Markers},
-		"a list":    {Name: "F", JSON: "f", Type: slice(basic("bool")), Markers: required.Markers},
+		"an array":  {Name: "F", JSON: "f", Type: array(2, basic("bool")), Markers: required.Markers},
 	} {
 		got := rejected(t, older.with([]*model.Field{f}), newer.with([]*model.Field{field("F", f.Type)}))
-		if want := "E08 v1beta1.WidgetSpec.F: +conversion:zero is at a field that is no number, text or bool that JSON always shows"; !strings.HasPrefix(got, want) {
+		if want := "E08 v1beta1.WidgetSpec.F: +conversion:zero is at a field that is no number, text, bool, list or map that JSON always shows"; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: the problems are\n%s\nwant %s", name, got, want)
 		}
 	}

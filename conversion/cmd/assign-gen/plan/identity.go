@@ -70,7 +70,7 @@ func enumerated(all []string) string {
 func identityFix(field *Field, kept []string) string {
 	zero := ""
 	if slices.ContainsFunc(kept, func(each string) bool { return strings.HasPrefix(each, whether) }) {
-		zero = "add +conversion:zero=absent to the field if zero means absent, or "
+		zero = "represent the field alike in both versions, as a pointer or as a value, or "
 	}
 	key := "NAME"
 	if t := StorageType(field.API.Type, field.Struct.Version.Package.Path); t.Kind == model.Slice {
@@ -172,7 +172,7 @@ func kept(pair *Pair, up bool, seen map[*Pair]bool) []string {
 			if each.Conversion.Inexact() || each.Conversion.Rule == OfKeys {
 				all = append(all, pair.source(each, up))
 			} else if marked(each, up) {
-				all = append(all, whether+pair.source(each, up)+" was absent or zero")
+				all = append(all, whether+pair.source(each, up)+" was absent or "+each.zeroInWords())
 			}
 			if called := each.Conversion.Called(); called != nil {
 				all = append(all, kept(called, up, seen)...)
@@ -181,6 +181,14 @@ func kept(pair *Pair, up bool, seen map[*Pair]bool) []string {
 		}
 	}
 	return all
+}
+
+// zeroInWords names what a version shows in place of what is absent.
+func (f *FieldPlan) zeroInWords() string {
+	if isList(f.Conversion.Older) {
+		return "empty"
+	}
+	return "zero"
 }
 
 // source names the field that a conversion starts from.

@@ -37,10 +37,10 @@ func (p *planner) unusedAt(field *Field, pairs []*Pair) {
 	p.listKeys(field)
 	p.unusedForNext(field, pairs)
 	settings := field.Settings
-	if base := StorageType(field.API.Type, field.Struct.Version.Package.Path).Base(); settings.ZeroIsAbsent &&
-		(base.Kind != model.Basic && !field.isScalar() || field.API.Omit != model.Always) {
-		p.problem(problem.BadMarker, field.label(), "+conversion:zero is at a field that is no number, text or bool that JSON always shows",
-			"remove it")
+	hasZero := StorageType(field.API.Type, field.Struct.Version.Package.Path).Base().Kind == model.Basic || field.writesJSON() || field.isOwnList()
+	if settings.ZeroIsAbsent && (!hasZero || field.API.Omit != model.Always) {
+		p.problem(problem.BadMarker, field.label(),
+			"+conversion:zero is at a field that is no number, text, bool, list or map that JSON always shows", "remove it")
 	}
 	if (settings.ToOlder.Strategy != "" || settings.Basis != nil) && !p.used[field.label()] {
 		p.problem(problem.BadMarker, field.label(), "the field has a marker about the older version, and no older version lacks the field",
