@@ -24,15 +24,24 @@ type same struct {
 	known [2][]string
 }
 
-// alike finds what two versions show alike.
-func (k Kind) alike(a, b Version) *same {
-	f := &finder{kind: k, a: a.Name, b: b.Name, found: make(map[[2]reflect.Type]*same)}
+// alike finds what two versions show alike, and the fields that they do not.
+func (k Kind) alike(a, b Version) (*same, map[string]apart) {
+	f := &finder{
+		kind: k, versions: [2]string{a.Name, b.Name}, found: make(map[[2]reflect.Type]*same), apart: make(map[string]apart),
+		decided: [2][]string{k.Decided[a.Name], k.Decided["→ "+b.Name]},
+	}
+	isAt := func(name string) int {
+		return slices.IndexFunc(k.Versions, func(v Version) bool { return v.Name == name })
+	}
+	if isAt(b.Name) < isAt(a.Name) {
+		f.older, f.decided = after, [2][]string{k.Decided["→ "+a.Name], k.Decided[b.Name]}
+	}
 	from, to := reflect.TypeOf(a.New()).Elem(), reflect.TypeOf(b.New()).Elem()
 	f.packages = [2]string{from.PkgPath(), to.PkgPath()}
 	root := f.find(from, to, storageOf(from), storageOf(to))
 	delete(root.fields, "apiVersion")
 	delete(root.fields, "kind")
-	return root
+	return root, f.apart
 }
 
 // storageOf returns the storage type of a kind, which may have a hook.
@@ -54,9 +63,15 @@ const (
 // finder compares types.
 type finder struct {
 	kind     Kind
-	a, b     string
+	versions [2]string
+	// older is the side of the older version, whose storage types have the hooks.
+	older    int
 	packages [2]string
-	found    map[[2]reflect.Type]*same
+	// decided are the fields and types of each version that markers decide about.
+	decided [2][]string
+	found   map[[2]reflect.Type]*same
+	// apart are the fields that the versions do not show alike, by how messages name them.
+	apart map[string]apart
 }
 
 // find returns the part that two types have in common, or nil.
@@ -65,7 +80,7 @@ func (f *finder) find(a, b, storageA, storageB reflect.Type) *same {
 	switch known, ok := f.found[[2]reflect.Type{a, b}]; {
 	case ok:
 		return known
-	case a.Kind() != b.Kind() || f.isDecided(f.a, a, "") || f.isDecided(f.b, b, ""):
+	case a.Kind() != b.Kind() || f.isDecided(before, a, "") || f.isDecided(after, b, ""):
 		return nil
 	case isLeaf(a) || isLeaf(b):
 		if !isAlike(a, b, nil) {
@@ -86,16 +101,25 @@ func (f *finder) find(a, b, storageA, storageB reflect.Type) *same {
 	f.found[[2]reflect.Type{a, b}] = result
 	theirs := fieldsInJSON(b)
 	mine := fieldsInJSON(a)
-	if (hasHook(storageA) || hasHook(storageB)) && !f.decidesFields(f.a, mine) && !f.decidesFields(f.b, theirs) {
-		return result // the hook may be about each of the fields
-	}
+	// A hook may be about each of the fields.
+	isHooks := hasHook([]reflect.Type{storageA, storageB}[f.older]) && !f.decidesFields(before, mine) && !f.decidesFields(after, theirs)
 	for name, field := range mine {
 		other, ok := theirs[name]
-		if !ok || f.isDecided(f.a, field.in, field.Name) || f.isDecided(f.b, other.in, other.Name) {
+		if !ok || isHooks || f.isDecided(before, field.in, field.Name) || f.isDecided(after, other.in, other.Name) {
 			continue
 		}
 		if inner := f.find(field.Type, other.Type, fieldOf(storageA, field), fieldOf(storageB, other)); inner != nil {
 			result.fields[name] = f.ofField(inner, field, other)
+		}
+	}
+	for _, fields := range []map[string]inJSON{mine, theirs} {
+		for name, field := range fields {
+			both := [2]inJSON{mine[name], theirs[name]}
+			// Some field moves into one of this name, and it is not known whether it is this one.
+			mayBeMoved := slices.Contains(f.decided[after-f.older], "*."+both[after-f.older].Name)
+			if result.fields[name] == nil && !mayBeMoved && slices.Contains(f.packages[:], field.in.PkgPath()) {
+				f.apart[name+" of "+field.in.Name()] = apart{name, both}
+			}
 		}
 	}
 	return result
@@ -125,18 +149,18 @@ func (f *finder) ofField(s *same, a, b inJSON) *same {
 }
 
 // isDecided reports whether a marker of a version decides about a type, or about a field of it.
-func (f *finder) isDecided(version string, t reflect.Type, field string) bool {
+func (f *finder) isDecided(side int, t reflect.Type, field string) bool {
 	name := t.Name()
 	if field != "" {
 		name += "." + field
 	}
-	decided := f.kind.Decided[version]
+	decided := f.decided[side]
 	return slices.Contains(decided, name) || slices.Contains(decided, t.PkgPath()+"."+name) || field != "" && slices.Contains(decided, "*."+field)
 }
 
-func (f *finder) decidesFields(version string, fields map[string]inJSON) bool {
+func (f *finder) decidesFields(side int, fields map[string]inJSON) bool {
 	for _, each := range fields {
-		if f.isDecided(version, each.in, each.Name) {
+		if f.isDecided(side, each.in, each.Name) {
 			return true
 		}
 	}
@@ -148,7 +172,7 @@ func (f *finder) values(side int, t reflect.Type, field string) []string {
 	if t.PkgPath() != f.packages[side] {
 		return nil
 	}
-	return f.kind.Values[[]string{f.a, f.b}[side]][t.Name()+field]
+	return f.kind.Values[f.versions[side]][t.Name()+field]
 }
 
 // inJSON is a field that JSON shows in a struct, and the struct that declares it.
@@ -223,6 +247,14 @@ func hasHook(storage reflect.Type) bool {
 
 func pointedTo(t reflect.Type) reflect.Type {
 	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
+}
+
+// heldBy follows pointers, lists and maps of a type to what they hold.
+func heldBy(t reflect.Type) reflect.Type {
+	for isContainer(t.Kind()) {
 		t = t.Elem()
 	}
 	return t

@@ -92,7 +92,8 @@ func TestShown_WrongValue_IsFound(t *testing.T) {
 				object = strings.Replace(object, `"mode":"Dim",`, "", 1)
 			}
 			newer, older := kind.Versions[1], kind.Versions[0]
-			path, difference := kind.shownWrong(t, kind.alike(newer, older), object, kind.Annotation, newer, older)
+			alike, _ := kind.alike(newer, older)
+			path, difference := kind.shownWrong(t, alike, object, kind.Annotation, newer, older)
 			if got := path + ": " + difference; got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
@@ -109,7 +110,7 @@ func TestShown_DecidedOrRight_IsAccepted(t *testing.T) {
 			spec["mode"] = "On"
 		}
 	})
-	kind.Decided = map[string][]string{"v1beta1": {"lampSpec.Default", "*.Mode"}, "v1": {"lampPart"}}
+	kind.Decided = map[string][]string{"v1beta1": {"lampSpec.Default", "*.Mode"}, "→ v1": {"lampPart"}}
 	kind.shownAlike(t, kind.Annotation, kind.Versions[1], kind.Versions[0])
 
 	right := lamps(func(whole) {})

@@ -68,10 +68,13 @@ type Kind struct {
 	Annotation string
 	// Versions, each of which is converted to the next one.
 	Versions []Version
-	// Decided are, by version, the fields, as Type.Field or *.Field, and types that markers decide about.
+	// Decided are, by version, the fields, as Type.Field or *.Field, and types that markers about the next version decide about. Those of the next
+	// version are under its name with an arrow before it.
 	Decided map[string][]string
 	// Values are, by version, the values of enums: of types, and of fields, as Type.Field, that have others.
 	Values map[string]map[string][]string
+	// Report is the path of the report of assign-gen.
+	Report string
 	// DependsOnMetadata reports whether a conversion looks at the metadata of the object, so that an edit there may change other fields.
 	DependsOnMetadata bool
 	// Converters convert between any two versions. The first one is tested, and the others have to give the same result.
@@ -86,7 +89,8 @@ type Kind struct {
 // Test converts random objects and expects of every version and every other one:
 //   - From there, and by way of a third version, the result equals the original. Where one arrives does not depend on the
 //     way. Each leaf holds something at some time.
-//   - A field that both of two consecutive versions have in JSON, and that no marker, function or hook decides about, shows the same.
+//   - A field that both of two consecutive versions have in JSON, and that no marker, function or hook decides about, shows the same. The
+//     report lists all others.
 //   - Objects that were edited where not everything shows, or have holes as those of one manager have for the API server,
 //     convert too. The edit stands, and what was not edited is what it was.
 //   - Where there is nothing, nothing appears.
@@ -107,6 +111,7 @@ func (k Kind) Test(t *testing.T) {
 	k.inputs = k.affordable(t)
 	source := testrand.SourceFor(t, k.inputs)
 	for i := 1; i < len(k.Versions); i++ {
+		t.Run(k.Versions[i-1].Name+" "+k.Versions[i].Name+", reported", func(t *testing.T) { k.reported(t, k.Versions[i-1], k.Versions[i]) })
 		for _, way := range [][2]Version{{k.Versions[i-1], k.Versions[i]}, {k.Versions[i], k.Versions[i-1]}} {
 			t.Run(way[0].Name+" "+way[1].Name+", shown alike", func(t *testing.T) { k.shownAlike(t, annotation, way[0], way[1]) })
 		}

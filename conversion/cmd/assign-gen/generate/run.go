@@ -82,6 +82,9 @@ func newOutput(a *args.Args, packages []*model.Package, layout generators.Layout
 	if a.RoundTripDir != "" {
 		layout.RoundTripDir = filepath.Join(root, a.RoundTripDir)
 		layout.RoundTripPackage = path.Join(path.Dir(all.Hub.Package.Path), filepath.ToSlash(a.RoundTripDir))
+		if layout.Report, err = filepath.Rel(a.RoundTripDir, a.ReportFile); err != nil {
+			return nil, fmt.Errorf("finding the report from the tests: %w", err)
+		}
 	}
 	o := &output{plan: all, layout: layout, report: filepath.Join(root, a.ReportFile), lock: filepath.Join(root, a.LockFile), release: a.Release}
 	return o, o.useLock()

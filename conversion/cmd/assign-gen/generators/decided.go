@@ -19,24 +19,27 @@ import (
 // undecided are markers that decide nothing about values.
 var undecided = []string{"conversion:name", "conversion:sensitive", "conversion:positional", "conversion:key", "conversion:basis", "conversion:skip"}
 
+// decides reports whether a marker decides about values of the next version, and decidesOlder about values of the older one.
 func decides(marker model.Marker) bool {
-	return strings.HasPrefix(marker.Name, "conversion:") && !slices.Contains(undecided, marker.Name)
+	return strings.HasPrefix(marker.Name, "conversion:") && !slices.Contains(undecided, marker.Name) && marker.Name != "conversion:older"
+}
+
+func decidesOlder(marker model.Marker) bool {
+	return marker.Name == "conversion:older" || marker.Name == "conversion:zero"
 }
 
 // oracle prints, for tests, the fields and types of each version that markers decide about, and the values of enums.
 func (p *printer) oracle(all *plan.Plan) {
 	p.linef("// decidedByMarkers are fields and types, by version.")
 	p.linef("var decidedByMarkers = map[string][]string{")
-	for _, version := range all.Versions {
-		names := decidedIn(version.Package)
-		for _, link := range all.Links {
-			if link.Newer == version {
-				names = append(names, movedInto(link.Older.Package)...)
-			}
-		}
+	add := func(version string, names []string) {
 		if names != nil {
-			p.linef("%s: {%s},", quoted(version.Name), quotedAll(slices.Compact(slices.Sorted(slices.Values(names)))))
+			p.linef("%s: {%s},", quoted(version), quotedAll(slices.Compact(slices.Sorted(slices.Values(names)))))
 		}
+	}
+	for _, link := range all.Links {
+		add(link.Older.Name, decidedIn(link.Older.Package, decides))
+		add("→ "+link.Newer.Name, append(decidedIn(link.Newer.Package, decidesOlder), movedInto(link.Older.Package)...))
 	}
 	p.linef("}")
 	p.linef("")
@@ -69,7 +72,7 @@ func (p *printer) oracle(all *plan.Plan) {
 }
 
 // decidedIn are the names of fields, Type.Field, and types of a package.
-func decidedIn(pkg *model.Package) []string {
+func decidedIn(pkg *model.Package, decides func(marker model.Marker) bool) []string {
 	var names []string
 	for _, marker := range pkg.Markers {
 		if marker.Name == "conversion-gen:with" {

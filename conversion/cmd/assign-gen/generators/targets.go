@@ -48,6 +48,8 @@ type Layout struct {
 	Header string
 	// RoundTripPackage is the import path of the package of tests that go through all versions, and RoundTripDir its folder.
 	RoundTripPackage, RoundTripDir string
+	// Report is the path of the report from RoundTripDir.
+	Report string
 	// MaxLines is the length from which on a file is divided.
 	MaxLines int
 }
@@ -91,7 +93,8 @@ func Files(all *plan.Plan, layout Layout) ([]File, error) {
 	}
 	if layout.RoundTripPackage != "" {
 		name := filepath.Base(layout.RoundTripDir)
-		add(false, layout.RoundTripPackage, fmt.Sprintf(roundTripComment, name)+"package "+name, layout.RoundTripDir, RoundTripFile, section{print: func(p *printer) { roundTrips(p, all) }})
+		add(false, layout.RoundTripPackage, fmt.Sprintf(roundTripComment, name)+"package "+name, layout.RoundTripDir, RoundTripFile,
+			section{print: func(p *printer) { roundTrips(p, all, layout.Report) }})
 	}
 	return files, failed
 }

@@ -136,7 +136,7 @@ func enumOf(c *plan.Conversion) *plan.Enum {
 }
 
 // roundTrips prints the test that takes each kind through all versions, and a benchmark of what that costs.
-func roundTrips(p *printer, all *plan.Plan) {
+func roundTrips(p *printer, all *plan.Plan, report string) {
 	p.linef("// conversionFunctions are for randfill, where random values are not what a hook can convert. Hand-written tests add to")
 	p.linef("// them when they are initialized.")
 	p.linef("var conversionFunctions []any")
@@ -174,6 +174,7 @@ func roundTrips(p *printer, all *plan.Plan) {
 		p.linef("Functions: append(knownFunctions(), conversionFunctions...),")
 		p.linef("Decided: decidedByMarkers,")
 		p.linef("Values: valuesOfEnums,")
+		p.linef("Report: %s,", quoted(report))
 		if all.DependsOnMetadata(root) {
 			p.linef("DependsOnMetadata: true,")
 		}

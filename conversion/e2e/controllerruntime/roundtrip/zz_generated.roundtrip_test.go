@@ -32,7 +32,7 @@ func knownFunctions() []any {
 // decidedByMarkers are fields and types, by version.
 var decidedByMarkers = map[string][]string{
 	"v1beta1": {"ScalerSpec.CPUUtilization", "ScalerSpec.CooldownSeconds", "Step.Resources", "TaskSpec.Timeout", "TaskSpec.WhenExpressions"},
-	"v1":      {"*.ComputeResources", "*.Cooldown", "*.Task", "*.When", "ScalerSpec.Metrics"},
+	"→ v1":    {"*.ComputeResources", "*.Cooldown", "*.Task", "*.When", "ScalerSpec.Metrics"},
 }
 
 // valuesOfEnums are the values of types, by version.
@@ -54,6 +54,7 @@ func conversionOfScaler() conversiontest.Kind {
 		Functions:  append(knownFunctions(), conversionFunctions...),
 		Decided:    decidedByMarkers,
 		Values:     valuesOfEnums,
+		Report:     "../zz_generated.conversion-report.md",
 	}
 }
 
@@ -73,6 +74,7 @@ func conversionOfTask() conversiontest.Kind {
 		Functions:  append(knownFunctions(), conversionFunctions...),
 		Decided:    decidedByMarkers,
 		Values:     valuesOfEnums,
+		Report:     "../zz_generated.conversion-report.md",
 	}
 }
 

@@ -33,7 +33,7 @@ func knownFunctions() []any {
 // decidedByMarkers are fields and types, by version.
 var decidedByMarkers = map[string][]string{
 	"v1beta1": {"BackupSpec.Cron", "BackupSpec.Overlap", "BackupSpec.Retention"},
-	"v1":      {"*.Schedule"},
+	"→ v1":    {"*.Schedule"},
 }
 
 // valuesOfEnums are the values of types, by version.
@@ -58,6 +58,7 @@ func conversionOfBackup() conversiontest.Kind {
 		Functions:  append(knownFunctions(), conversionFunctions...),
 		Decided:    decidedByMarkers,
 		Values:     valuesOfEnums,
+		Report:     "../zz_generated.conversion-report.md",
 	}
 }
 

@@ -33,9 +33,10 @@ func knownFunctions() []any {
 
 // decidedByMarkers are fields and types, by version.
 var decidedByMarkers = map[string][]string{
-	"v1alpha1": {"AddressableServiceSpec.ServiceName"},
-	"v1beta1":  {"AddressableServiceSpec.Exposure", "AddressableServiceSpec.Port", "AddressableServiceSpec.Ref", "AddressableServiceStatus.Address"},
-	"v1":       {"*.Visibility", "AddressableServiceSpec.Ports", "AddressableServiceStatus.AddressStatus"},
+	"v1alpha1":  {"AddressableServiceSpec.ServiceName"},
+	"→ v1beta1": {"AddressableServiceSpec.Ref"},
+	"v1beta1":   {"AddressableServiceSpec.Exposure", "AddressableServiceSpec.Port", "AddressableServiceStatus.Address"},
+	"→ v1":      {"*.Visibility", "AddressableServiceSpec.Ports", "AddressableServiceStatus.AddressStatus"},
 }
 
 // valuesOfEnums are the values of types, by version.
@@ -62,6 +63,7 @@ func conversionOfAddressableService() conversiontest.Kind {
 		Functions:  append(knownFunctions(), conversionFunctions...),
 		Decided:    decidedByMarkers,
 		Values:     valuesOfEnums,
+		Report:     "../zz_generated.conversion-report.md",
 	}
 }
 

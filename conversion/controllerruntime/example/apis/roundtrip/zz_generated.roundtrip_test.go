@@ -33,8 +33,9 @@ func knownFunctions() []any {
 
 // decidedByMarkers are fields and types, by version.
 var decidedByMarkers = map[string][]string{
-	"v1alpha1": {"GizmoSpec.Size"},
-	"v1beta1":  {"*.Replicas", "GizmoSpec.Strategy"},
+	"v1alpha1":  {"GizmoSpec.Size"},
+	"→ v1beta1": {"*.Replicas"},
+	"v1beta1":   {"GizmoSpec.Strategy"},
 }
 
 // valuesOfEnums are the values of types, by version.
@@ -60,6 +61,7 @@ func conversionOfGizmo() conversiontest.Kind {
 		Functions:  append(knownFunctions(), conversionFunctions...),
 		Decided:    decidedByMarkers,
 		Values:     valuesOfEnums,
+		Report:     "../zz_generated.conversion-report.md",
 	}
 }
 
