@@ -251,6 +251,30 @@ func optional(t *model.Type) *model.Type {
 	}
 }
 
+// Nested are the types, of the version or of other modules, that values of its fields can nest without bound, sorted.
+func (v *Version) Nested() []string {
+	var names []string
+	above, done := make(map[*model.Type]bool), make(map[*model.Type]bool)
+	var visit func(t *model.Type)
+	visit = func(t *model.Type) {
+		switch t = innermost(t, v.Package.Path); {
+		case above[t]:
+			names = append(names, t.String())
+		case t.Kind == model.Named && !done[t]:
+			above[t], done[t] = true, true
+			for _, field := range t.Base().Fields {
+				visit(field.Type)
+			}
+			delete(above, t)
+		}
+	}
+	for _, each := range v.Structs {
+		visit(each.Declared)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // Kinds are the names of the kinds that hold the struct, sorted.
 func (s *Struct) Kinds() []string {
 	var kinds []string

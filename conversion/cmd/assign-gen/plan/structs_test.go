@@ -98,3 +98,24 @@ func TestFields_KindInsideOfAKind_IsAProblem(t *testing.T) {
 		}
 	}
 }
+
+// Values are nested without bound in types that lead to themselves, directly or by others, also in those of other modules.
+func TestNested_TypesThatHoldThemselves_AreFound(t *testing.T) {
+	node, left, schema := older.own("Node"), older.own("Left"), foreign("Schema", structOf())
+	node.Underlying.Fields = []*model.Field{field("Left", pointer(left))}
+	left.Underlying.Fields = []*model.Field{field("Nodes", slice(node))}
+	schema.Underlying.Fields = []*model.Field{field("Not", mapOf(basic("string"), schema))}
+	fields := []*model.Field{field("Tree", node), field("Other", pointer(node)), field("Schema", schema)}
+	newerNode := newer.own("Node")
+	from, to := older.with(fields, node, left), newer.with([]*model.Field{field("Tree", newerNode)}, newerNode)
+	result, err := Make([]*model.Package{from.build(), to.build()}, Knative)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{{"duck.Schema", "v1beta1.Left"}, nil}
+	for i, version := range result.Versions {
+		if diff := cmp.Diff(want[i], version.Nested()); diff != "" {
+			t.Errorf("%s (-want +got): %s", version.Name, diff)
+		}
+	}
+}

@@ -7,6 +7,7 @@ package record
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
@@ -32,6 +33,7 @@ func Report(all *plan.Plan) string {
 			reportPair(&text, link, pair)
 		}
 		reportTypes(&text, link)
+		reportNested(&text, link)
 	}
 	return text.String()
 }
@@ -245,5 +247,16 @@ func reportTypes(text *strings.Builder, link *plan.Link) {
 	}
 	if lines != nil {
 		fmt.Fprintf(text, "\n### Types of one version\n\n%s\n", strings.Join(lines, "\n"))
+	}
+}
+
+// reportNested lists the types of which the annotation keeps nothing beyond a depth.
+func reportNested(text *strings.Builder, link *plan.Link) {
+	const deepest = 32 // MaxNesting of package conversion
+	nested := slices.Concat(link.Older.Nested(), link.Newer.Nested())
+	slices.Sort(nested)
+	if nested = slices.Compact(nested); len(nested) > 0 {
+		fmt.Fprintf(text, "\n### Types that hold themselves\n\n"+
+			"What is kept for them is left out if it is nested more than %d levels deep, with lists and maps: `%s`.\n", deepest, strings.Join(nested, "`, `"))
 	}
 }
