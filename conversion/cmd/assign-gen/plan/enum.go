@@ -142,6 +142,16 @@ func (p *planner) unusedEnums(version *Version) {
 
 const openFix = "+conversion:enum=open if clients of both versions accept any value"
 
+// enumValues are the values that the map of a field names. One at its type may name values that only other fields with the type have.
+func enumValues(field *Field, settings *markers.Enum) []markers.EnumValue {
+	if field.Settings.Enum != nil {
+		return settings.Values
+	}
+	return slices.DeleteFunc(slices.Clone(settings.Values), func(each markers.EnumValue) bool {
+		return !slices.Contains(constants(field), each.Older) && slices.Contains(declaredElement(field).Values(), each.Older)
+	})
+}
+
 // enum plans the map of an enum, or reports the problem that prevents it.
 func (p *planner) enum(older, newer *Field, label string) *Enum {
 	settings := p.enumSettings(older)
@@ -156,7 +166,7 @@ func (p *planner) enum(older, newer *Field, label string) *Enum {
 		Name: older.Struct.Name + "." + older.Name(), Fallback: settings.Fallback, OlderBool: isBool(elementary(older)), NewerBool: isBool(elementary(newer)),
 	}
 	sources := make(map[string][]string)
-	for _, each := range settings.Values {
+	for _, each := range enumValues(older, settings) {
 		if len(olderValues) > 0 && !slices.Contains(olderValues, each.Older) {
 			unknown(each.Older, "older", olderValues)
 		}

@@ -232,6 +232,21 @@ func TestEnum_MarkerOfTheType_LeavesFunctionsAlone(t *testing.T) {
 	}
 }
 
+// The schema of a field may list some of the values of its type, and the map at the type names all.
+func TestEnum_MarkerOfTheType_NamesValuesOfOtherFields(t *testing.T) {
+	from, to := enums([]string{"A", "B", "C"}, []string{"X", "C"})
+	from.types[0].Markers = parsed("+conversion:enum=A:X,B:X,fallback=A")
+	from.fields[0].Markers = parsed("+kubebuilder:validation:Enum=A;C")
+	want := []EnumCase{{From: "A", To: "X", Exact: true}, {From: "X", To: "X"}}
+	if diff := cmp.Diff(want, planned(t, from, to)["F"].Conversion.Elem.Enum.Up); diff != "" {
+		t.Error("(-want +got):", diff)
+	}
+	from.types[0].Markers = parsed("+conversion:enum=A:X,D:X,fallback=A")
+	if got := rejected(t, from, to); !strings.Contains(got, `the enum map has the older value "D", which the type does not declare`) {
+		t.Errorf("got %s", got)
+	}
+}
+
 // A schema may list the values, at the field or at the type. They count in place of the constants.
 func TestEnum_ValuesInTheSchema_Count(t *testing.T) {
 	for _, marker := range []string{"+kubebuilder:validation:Enum=A;B", `+kubebuilder:validation:Enum="A";"B"`, "+kubebuilder:validation:Enum={A,B}", `+kubebuilder:validation:Enum={"A", "B"}`} {
