@@ -78,7 +78,8 @@ func (a Annotation) Validate(object, live metav1.Object) []Finding {
 func (a Annotation) ValidateRepresentation(version string, representation metav1.Object) []Finding {
 	if need := representation.GetLabels()[a.TruncatedLabel()]; need != "" {
 		return a.finding(version+" cannot represent the object without losing data",
-			fmt.Sprintf("the properties of other versions need %s bytes, %s; make the object or its annotations smaller, or nest its values less deep", need, limits), false)
+			fmt.Sprintf("the properties of other versions need %s bytes, %s; make the object or its annotations smaller, or nest its values less deep",
+				need, limits), false)
 	}
 	if need := len(representation.GetAnnotations()[a.Name]); need > SoftLimit {
 		return a.finding(fmt.Sprintf("%s needs %d bytes for the properties of other versions", version, need),

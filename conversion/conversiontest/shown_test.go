@@ -19,7 +19,7 @@ import (
 // lamp is a kind of which both versions have the same types, except for the values of an enum.
 type lamp struct {
 	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata,omitempty"`
+	metav1.ObjectMeta `json:"metadata,omitempty"` //nolint:modernize // as in kinds
 
 	Spec lampSpec `json:"spec"`
 }
@@ -36,7 +36,7 @@ type lampMode string
 
 type lampPart struct {
 	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata,omitempty"`
+	metav1.ObjectMeta `json:"metadata,omitempty"` //nolint:modernize // as in kinds
 }
 
 // lamps is the kind with a conversion that changes the spec, as JSON, on the way.

@@ -45,7 +45,7 @@ func expectRandom(t *testing.T, count int) (*checker, []*randomAPI) {
 	t.Helper()
 	count, seed := numberOr(t, packagesVariable, count), int64(numberOr(t, seedVariable, int(time.Now().UnixNano()%1e9)))
 	t.Logf("to repeat this: %s=%d %s=%d", seedVariable, seed, packagesVariable, count)
-	random := rand.New(rand.NewSource(seed)) //nolint:gosec // a test that can be repeated
+	random := rand.New(rand.NewSource(seed)) // a test that can be repeated
 	apis := make([]*randomAPI, count)
 	for i := range apis {
 		apis[i] = makeAPI(random)

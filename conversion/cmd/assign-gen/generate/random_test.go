@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/rand"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -108,7 +109,7 @@ func otherForm(t string) string {
 		return value
 	case t == "int64":
 		return "int32"
-	case slices.Contains(plainTypes, "*"+t), t == "int64":
+	case slices.Contains(plainTypes, "*"+t):
 		return "*" + t
 	default:
 		return t
@@ -149,7 +150,7 @@ func (a *randomAPI) move(random *rand.Rand) {
 			if into < 0 || field.markers != nil || slices.ContainsFunc(inner.fields, func(f randomField) bool { return f.name == moved.name }) {
 				continue
 			}
-			before.name, before.json, before.markers = "To"+moved.name+fmt.Sprint(at), "to"+moved.json+fmt.Sprint(at), []string{"+conversion:rename=" + field.name + "." + moved.name}
+			before.name, before.json, before.markers = "To"+moved.name+strconv.Itoa(at), "to"+moved.json+strconv.Itoa(at), []string{"+conversion:rename=" + field.name + "." + moved.name}
 			each.fields = append(each.fields, before)
 			inner.fields = append(inner.fields, moved)
 		}

@@ -118,7 +118,7 @@ func (p *printer) imports() string {
 	if standard != nil && others != nil {
 		standard = append(standard, "")
 	}
-	if lines := append(standard, others...); lines != nil {
+	if lines := slices.Concat(standard, others); lines != nil {
 		return "import (\n" + strings.Join(lines, "\n") + "\n)\n\n"
 	}
 	return ""

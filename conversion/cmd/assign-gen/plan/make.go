@@ -95,7 +95,7 @@ func (p *planner) called(link *Link) {
 			reach(pair)
 		}
 	}
-	for i := 0; i < len(reached); i++ {
+	for i := 0; i < len(reached); i++ { //nolint:intrange // it grows
 		p.fields(reached[i])
 		for _, other := range reached[i].called() {
 			reach(other)
