@@ -84,7 +84,8 @@ func Files(all *plan.Plan, layout Layout) ([]File, error) {
 		storageDir := filepath.Join(pkg.Dir, "storage")
 		add(false, version.StoragePath(), storage, storageDir, TypesFile, storageTypes(version)...)
 		add(true, version.StoragePath(), storage, storageDir, CopiesFile, copies(version)...)
-		add(true, version.StoragePath(), fmt.Sprintf(storageComment, version.Name)+storage, storageDir, HubFile, section{print: func(p *printer) { hub(p, all, version) }})
+		add(true, version.StoragePath(), fmt.Sprintf(storageComment, version.Name)+storage, storageDir, HubFile,
+			section{print: func(p *printer) { hub(p, all, version) }})
 	}
 	for _, link := range all.Links {
 		storageDir := filepath.Join(link.Older.Package.Dir, "storage")
