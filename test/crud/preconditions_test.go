@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -107,11 +108,14 @@ func (k preconditioned) create(s *scene) *unstructured.Unstructured {
 func (k preconditioned) expect(s *scene, row string, read *unstructured.Unstructured, isStale bool, after ended) {
 	s.Helper()
 	live, err := s.env.Dynamic.Resource(k.resource).Namespace(s.ns).Get(s.Context(), "a", metav1.GetOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		s.Fatalf("%s: reading the object: %v", row, err)
+	}
 	written := err != nil || live.GetDeletionTimestamp() != nil || live.GetLabels()["written"] != "" || k.count != "" && field(s, live, "status", k.count) == int64(7)
 	class := crud.ClassOf(after.err)
 	switch {
 	case isStale && (written || !slices.Contains([]crud.Class{crud.Precondition, crud.Conflict}, class)):
-		s.Errorf("%s: another object or state: the class is %q, written: %t: %v", row, class, written, after.err)
+		s.Errorf("%s: another object or state: the class is %q, written: %t: %v; it is %v (%v)", row, class, written, after.err, live, err)
 	case !isStale && (!written || after.err != nil):
 		s.Errorf("%s: written: %t, %v", row, written, after.err)
 	case err == nil && !isStale && live.GetUID() != read.GetUID():
