@@ -86,7 +86,7 @@ func TestAddressBinding_SubjectBecomesPodSpecable_IsBound(t *testing.T) {
 			t.Run(name+" by "+by, func(t *testing.T) {
 				k := w.Apply(t, w.ns, worker(group, name+"-by-"+by, spec))[0]
 				ab := w.bind(t, k.Name, toWorker(group, k.Name))
-				w.Await(t, ab, notBound("SubjectNotPodSpecable"), counts(1, 0))
+				w.Await(t, ab, notBound("SubjectNotPodSpecable"), harness.HasCondition("Intercepted", "True", ""), counts(1, 0))
 				change(t, k)
 				w.AwaitWithin(t, triggered, k, has(address))
 				w.AwaitWithin(t, triggered, ab, harness.Ready, counts(1, 1))

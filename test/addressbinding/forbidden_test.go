@@ -22,7 +22,7 @@ func TestKindForbidden_NothingIsRecorded_GrantedLater(t *testing.T) {
 	k := w.Apply(t, w.ns, worker(group, "k", withContainers))[0]
 	first, began := w.Mark(t), time.Now()
 	ab := w.bind(t, "b", toWorker(group, "k"))
-	w.Await(t, ab, notBound("SubjectForbidden"))
+	w.Await(t, ab, notBound("SubjectForbidden"), harness.HasCondition("Intercepted", "Unknown", "SubjectForbidden"))
 
 	// A binding that has changed nothing can be deleted at once.
 	w.Delete(t, ab)

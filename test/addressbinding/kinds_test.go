@@ -87,7 +87,7 @@ func TestAddressBinding_KindInstalledAndRemoved_IsFollowed(t *testing.T) {
 	w := newWorld(t, harness.Shared(t))
 	const group = "later.example.com"
 	ab := w.bind(t, "b", toWorker(group, "k"))
-	w.Await(t, ab, notBound("SubjectKindNotFound"))
+	w.Await(t, ab, notBound("SubjectKindNotFound"), harness.HasCondition("Intercepted", "Unknown", "SubjectKindNotFound"))
 	w.Define(t, workerCRD(group, anything, true))
 	w.Await(t, ab, notBound("SubjectNotFound"))
 	k := w.Apply(t, w.ns, worker(group, "k", withContainers))[0]

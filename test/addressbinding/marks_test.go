@@ -225,7 +225,7 @@ func TestReplicaSets_WebhookHasNoRule(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	ab := w.bind(t, "b", "{apiVersion: apps/v1, kind: ReplicaSet, selector: {matchLabels: {}}}")
-	w.Await(t, ab, notBound("SubjectKindNotBindable"))
+	w.Await(t, ab, notBound("SubjectKindNotBindable"), harness.HasCondition("Intercepted", "Unknown", "SubjectKindNotBindable"))
 	d := w.Apply(t, w.ns, deployment("d", ""))[0]
 	w.revision(t, d, 1)
 	harness.Eventually(t, "the ReplicaSet as it was created", func(ctx context.Context) error {

@@ -69,7 +69,7 @@ spec:
 	}
 	early := w.Apply(t, w.ns, job("early"))[0]
 	ab := w.bind(t, "b", "{apiVersion: batch/v1, kind: Job, selector: {matchLabels: {bound: to-it}}}")
-	w.Await(t, ab, notBound("SubjectImmutable"), counts(1, 0))
+	w.Await(t, ab, notBound("SubjectImmutable"), harness.HasCondition("Intercepted", "True", ""), counts(1, 0))
 	w.AwaitAdmission(t, w.ns, job("late"), has(address))
 	late := w.Apply(t, w.ns, job("late"))[0]
 	w.Await(t, late, has(address))

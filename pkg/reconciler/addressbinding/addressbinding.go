@@ -14,6 +14,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	expiring "k8s.io/apimachinery/pkg/util/cache"
@@ -43,14 +44,18 @@ const (
 	EventSubjectsBound = "SubjectsBound"
 )
 
-// reported are the conditions whose changes are events.
+// reported are the conditions whose changes are events. Intercepted is not among them: for the first binding of a kind it is False for a moment.
 var reported = []failures.Reported{
 	{Condition: v1.AddressBindingConditionAddressResolved, Reason: EventAddressResolved, Message: "The AddressableService has an address again"},
 	{Condition: v1.AddressBindingConditionSubjectsBound, Reason: EventSubjectsBound, Message: "Every subject has the address"},
 }
 
-// maxValue is the longest value that the schemas of our status and of Configurable allow.
-const maxValue = 4096
+const (
+	// maxValue is the longest value that the schemas of our status and of Configurable allow.
+	maxValue = 4096
+	// excludedFromWebhooks is the label of namespaces for which Knative's webhooks are not called; see config/500-addressbinding-webhook.yaml.
+	excludedFromWebhooks = "webhooks.knative.dev/exclude"
+)
 
 // Reconciler implements the generated reconciler's Interface and Finalizer. NewController sets its fields.
 type Reconciler struct {
@@ -74,8 +79,12 @@ var _ addressbindingreconciler.Finalizer = (*Reconciler)(nil)
 // then writes the status, in one request and only if something changed.
 func (r *Reconciler) ReconcileKind(ctx context.Context, ab *v1.AddressBinding) reconciler.Event {
 	end := failures.Begin(ab, reported)
+
 	r.reconcileAddress(ab)
-	return end(ctx, r.reconcileSubjects(ctx, ab)...)
+	problems := r.reconcileSubjects(ctx, ab)
+	r.reconcileInterception(ab)
+
+	return end(ctx, problems...)
 }
 
 // FinalizeKind implements the generated Finalizer. It is called for a binding that is being deleted. Nil removes the finalizer.
@@ -134,15 +143,37 @@ func (r *Reconciler) reconcileAddress(ab *v1.AddressBinding) {
 	}
 }
 
-// hasRule reports whether the API server calls the webhook for new objects of a resource. The version does not matter: the rules match equivalent ones.
-func (r *Reconciler) hasRule(resource schema.GroupResource) bool {
+// reconcileInterception marks Intercepted.
+func (r *Reconciler) reconcileInterception(ab *v1.AddressBinding) {
+	if entry, recorded := binding.Recorded(ab, ab.Spec.Subject.GroupVersionKind().GroupKind()); !recorded {
+		ab.Status.MarkInterceptionUnknown()
+	} else if reason := r.notIntercepted(ab.Namespace, schema.GroupResource{Group: ab.Spec.Subject.GroupVersionKind().Group, Resource: entry.Resource}); reason != "" {
+		ab.Status.MarkNotIntercepted(reason)
+	} else {
+		ab.Status.MarkIntercepted()
+	}
+}
+
+// notIntercepted returns the reason for which the API server does not call the webhook for new objects of a resource, "" if it does.
+func (r *Reconciler) notIntercepted(namespace string, resource schema.GroupResource) string {
+	const name, later = "the MutatingWebhookConfiguration " + binding.WebhookName, ": new objects get their address after they were created"
 	configuration, err := r.webhooks.Get(binding.WebhookName)
-	return err == nil && slices.ContainsFunc(configuration.Webhooks, func(w admissionregistrationv1.MutatingWebhook) bool {
+	if err != nil {
+		return name + " does not exist"
+	}
+	// The version does not matter: the rules match equivalent ones.
+	if !slices.ContainsFunc(configuration.Webhooks, func(w admissionregistrationv1.MutatingWebhook) bool {
 		return len(w.ClientConfig.CABundle) > 0 && slices.ContainsFunc(w.Rules, func(rule admissionregistrationv1.RuleWithOperations) bool {
 			return slices.Contains(rule.Operations, admissionregistrationv1.Create) &&
 				slices.Contains(rule.APIGroups, resource.Group) && slices.Contains(rule.Resources, resource.Resource)
 		})
-	})
+	}) {
+		return name + " has no rule for " + resource.String() + " yet" + later
+	}
+	if found, err := r.namespaces.Get(namespace); err == nil && metav1.HasLabel(found.ObjectMeta, excludedFromWebhooks) {
+		return "the namespace has the label " + excludedFromWebhooks + later
+	}
+	return ""
 }
 
 // readClaim returns the values of a binding that other bindings depend on.

@@ -70,7 +70,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 			}, bindings.Informer())
 		}
 	}))
-	// A binding is not Ready before the webhook has a rule for its subjects.
+	// The rules of the webhook concern the condition Intercepted.
 	webhooks.Informer().AddEventHandler(cache.FilteringResourceEventHandler{
 		FilterFunc: pkgreconciler.NameFilterFunc(binding.WebhookName),
 		Handler:    controller.HandleAll(func(any) { impl.GlobalResync(bindings.Informer()) }),

@@ -6,11 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 // Package addressbinding implements the AddressBinding controller. It sets the URL of an AddressableService as an environment
 // variable in the containers of other objects, the subjects, and removes it when the binding no longer applies.
 //
-// [Reconciler.ReconcileKind] runs two steps. Each owns one condition:
+// [Reconciler.ReconcileKind] runs three steps. Each owns one condition:
 //
-//	step               file               question                                  condition
-//	reconcileAddress   addressbinding.go  What is the address?                      AddressResolved
-//	reconcileSubjects  subjects.go        Do all subjects, also new ones, have it?  SubjectsBound
+//	step                   file               question                                  condition
+//	reconcileAddress       addressbinding.go  What is the address?                      AddressResolved
+//	reconcileSubjects      subjects.go        Do all subjects have it?                  SubjectsBound
+//	reconcileInterception  addressbinding.go  Will the webhook add it to new subjects?  Intercepted
 //
 // A patch (patch.go, computed by package binding) sets the variable and marks the object as having it. So the status has only the kinds whose
 // objects may be marked. A kind is recorded once it could be listed, and before the first patch, which takes one more reconciliation. It is removed

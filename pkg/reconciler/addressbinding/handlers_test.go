@@ -82,7 +82,7 @@ func TestHandlers_BindingChanges_ContendersAreEnqueued(t *testing.T) {
 		"created":         {func(h cache.ResourceEventHandler) { h.OnAdd(object("a"), false) }, []string{"rival"}},
 		"deleted":         {func(h cache.ResourceEventHandler) { h.OnDelete(object("a")) }, []string{"rival"}},
 		"deletion missed": {func(h cache.ResourceEventHandler) { h.OnDelete(gone) }, []string{"rival"}},
-		"conditions":      {func(h cache.ResourceEventHandler) { h.OnUpdate(object("a", well), ofStatus(counted(2, 2))) }, nil},
+		"conditions":      {func(h cache.ResourceEventHandler) { h.OnUpdate(object("a", well), ofStatus(intercepted)) }, nil},
 		"value":           {func(h cache.ResourceEventHandler) { h.OnUpdate(object("a", well), ofStatus(resolvedTo(other))) }, []string{"rival"}},
 		"not served": {func(h cache.ResourceEventHandler) {
 			h.OnUpdate(object("a", well), ofStatus(notBoundBy(v1.ReasonSubjectKindNotFound, "no")))

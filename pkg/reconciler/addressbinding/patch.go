@@ -185,7 +185,7 @@ var precedence = []string{
 }
 
 // report counts the subjects and marks SubjectsBound. problems are those with objects of other kinds.
-func (r *Reconciler) report(ab *v1.AddressBinding, k subjectKind, subjects []*subject, problems []*failures.Failure) {
+func report(ab *v1.AddressBinding, k subjectKind, subjects []*subject, problems []*failures.Failure) {
 	s, chosen := &ab.Status, binding.ChosenBy(&ab.Spec.Subject)
 	s.Subjects = &v1.SubjectCount{}
 	for _, subject := range subjects {
@@ -211,9 +211,6 @@ func (r *Reconciler) report(ab *v1.AddressBinding, k subjectKind, subjects []*su
 		s.MarkBinding(v1.ReasonNothingToBind, "there is no address of AddressableService "+ab.Spec.Address.Name+" to bind")
 	case p != nil:
 		s.MarkBinding(v1.ReasonBinding, p.Message)
-	case !r.hasRule(k.resource.GroupResource()):
-		s.MarkBinding(v1.ReasonBinding, fmt.Sprintf("the MutatingWebhookConfiguration %s has no rule for %s yet: new objects get their address after "+
-			"they were created", binding.WebhookName, k.resource.GroupResource()))
 	default:
 		s.MarkSubjectsBound()
 	}

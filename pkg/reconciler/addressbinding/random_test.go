@@ -64,7 +64,7 @@ func (r random) aBinding(name string) *v1.AddressBinding {
 			records(v1.SubjectKind{APIVersion: ab.Spec.Subject.APIVersion, Kind: ab.Spec.Subject.Kind, Resource: "ducks"}),
 			records(v1.SubjectKind{APIVersion: subject.APIVersion, Kind: subject.Kind, Resource: "deployments"}), records(pick(r, deploymentKind, jobKind, duckKind)),
 			resolvedTo(pick(r, url, other)), unresolved(v1.ReasonAddressNotFound, "as before"),
-			notBoundBy(pick(r, precedence...), "as before"), isBound))
+			notBoundBy(pick(r, precedence...), "as before"), isBound, intercepted))
 	}
 	status(marks...)(ab)
 	if r.oneIn(6) {
@@ -157,7 +157,7 @@ func checkStatus(t *testing.T, ab *v1.AddressBinding) {
 	t.Helper()
 	s := &ab.Status
 	for _, conditionType := range []apis.ConditionType{
-		v1.AddressBindingConditionReady, v1.AddressBindingConditionAddressResolved, v1.AddressBindingConditionSubjectsBound,
+		v1.AddressBindingConditionReady, v1.AddressBindingConditionAddressResolved, v1.AddressBindingConditionSubjectsBound, v1.AddressBindingConditionIntercepted,
 	} {
 		switch c := s.GetCondition(conditionType); {
 		case c == nil:

@@ -237,7 +237,8 @@ func TestReconcile_KindIsNotBindable_NothingIsRecorded(t *testing.T) {
 			w := newWorld(t, object("a", withSubject(kind[0], kind[1], "d")), hello(url), namespace(), everywhere, reconcilertest.DuckCRD(), large, pending)
 			w.settle(t, "a")
 			w.check(t, "a", test.reason, test.message)
-			if ab := w.binding(t, "a"); len(ab.Status.Kinds) > 0 {
+			ab := w.binding(t, "a")
+			if len(ab.Status.Kinds) > 0 || !ab.Status.GetCondition(v1.AddressBindingConditionIntercepted).IsUnknown() {
 				t.Errorf("the status is %+v", ab.Status)
 			}
 		})
@@ -256,27 +257,27 @@ func TestReconcile_VersionChanges_RecordFollows(t *testing.T) {
 	}
 }
 
-func TestReconcile_RuleOfTheWebhook_IsAwaited(t *testing.T) {
+func TestReconcile_Interception(t *testing.T) {
+	const configuration = "the MutatingWebhookConfiguration binding.webhook.samples.knative.dev "
+	const later = ": new objects get their address after they were created"
 	withoutCA := everywhere.DeepCopy()
 	withoutCA.Webhooks[0].ClientConfig.CABundle = nil
 	for name, test := range map[string]struct {
-		configuration []runtime.Object
-		reason        string
+		objs    []runtime.Object
+		message string
 	}{
-		"no CA":            {[]runtime.Object{withoutCA}, v1.ReasonBinding},
-		"rule":             {[]runtime.Object{everywhere}, ""},
-		"no configuration": {nil, v1.ReasonBinding},
-		"no rule":          {[]runtime.Object{webhooks()}, v1.ReasonBinding},
+		"no CA":            {[]runtime.Object{namespace(), withoutCA}, configuration + "has no rule for deployments.apps yet" + later},
+		"intercepted":      {[]runtime.Object{namespace(), everywhere}, ""},
+		"no configuration": {[]runtime.Object{namespace()}, configuration + "does not exist"},
+		"no rule":          {[]runtime.Object{namespace(), webhooks()}, configuration + "has no rule for deployments.apps yet" + later},
+		"excluded":         {[]runtime.Object{namespace(withoutWebhooks), everywhere}, "the namespace has the label webhooks.knative.dev/exclude" + later},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, append(test.configuration, namespace(), object("a", well), hello(url), deployment("d", bound(url)))...)
+			w := newWorld(t, append(test.objs, object("a", well), hello(url), deployment("d", bound(url)))...)
 			w.settle(t, "a")
-			message := ""
-			if test.reason != "" {
-				message = "the MutatingWebhookConfiguration binding.webhook.samples.knative.dev has no rule for deployments.apps yet: " +
-					"new objects get their address after they were created"
+			if c := w.binding(t, "a").Status.GetCondition(v1.AddressBindingConditionIntercepted); c.GetMessage() != test.message || c.IsTrue() != (test.message == "") {
+				t.Errorf("Intercepted is %s: %q, want %q", c.Status, c.GetMessage(), test.message)
 			}
-			w.check(t, "a", test.reason, message)
 		})
 	}
 }

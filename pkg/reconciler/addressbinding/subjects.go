@@ -63,7 +63,7 @@ func (r *Reconciler) reconcileSubjects(ctx context.Context, ab *v1.AddressBindin
 	problems := r.leave(ctx, ab)
 	if p == nil {
 		subjects, failed := r.adjust(ctx, ab, k, objects)
-		r.report(ab, k, subjects, problems)
+		report(ab, k, subjects, problems)
 		return append(problems, failed...)
 	}
 	if p.Reason != "" {

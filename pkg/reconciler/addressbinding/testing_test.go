@@ -125,10 +125,11 @@ var (
 	jobKind         = v1.SubjectKind{APIVersion: "batch/v1", Kind: "Job", Resource: "jobs"}
 	duckKind        = v1.SubjectKind{APIVersion: "example.com/v1", Kind: "Duck", Resource: "ducks"}
 
-	isBound mark = (*v1.AddressBindingStatus).MarkSubjectsBound
+	isBound     mark = (*v1.AddressBindingStatus).MarkSubjectsBound
+	intercepted mark = (*v1.AddressBindingStatus).MarkIntercepted
 
 	// well is the status of a binding with one bound subject.
-	well = status(resolvedTo(url), records(deploymentKind), isBound, counted(1, 1))
+	well = status(resolvedTo(url), records(deploymentKind), isBound, counted(1, 1), intercepted)
 )
 
 // hello is the AddressableService, without an address if the URL is empty.
@@ -168,6 +169,8 @@ func optedOut(n *corev1.Namespace) {
 }
 
 func withoutLabels(n *corev1.Namespace) { n.Labels = nil }
+
+func withoutWebhooks(n *corev1.Namespace) { n.Labels["webhooks.knative.dev/exclude"] = "" }
 
 // webhooks is the configuration with which the API server calls the webhook for these resources.
 func webhooks(resources ...schema.GroupResource) *admissionregistrationv1.MutatingWebhookConfiguration {

@@ -23,9 +23,13 @@ const (
 	// cannot determine that, and the status keeps the last address.
 	AddressBindingConditionAddressResolved apis.ConditionType = "AddressResolved"
 
-	// AddressBindingConditionSubjectsBound is True when every container of every subject has the address, and the API server calls the webhook for
-	// new ones, so that they have it from the start. If several reasons apply, the condition has the first one in this table.
+	// AddressBindingConditionSubjectsBound is True when every container of every subject has the address. If several reasons apply, the
+	// condition has the first one in this table.
 	AddressBindingConditionSubjectsBound apis.ConditionType = "SubjectsBound"
+
+	// AddressBindingConditionIntercepted is True when the API server calls the webhook for objects of the subject's kind, so that
+	// new ones have the address from the start. It is Unknown, with the reason of SubjectsBound, while the operator has not listed the kind.
+	AddressBindingConditionIntercepted apis.ConditionType = "Intercepted"
 )
 
 // Reasons of the condition AddressResolved.
@@ -94,14 +98,23 @@ const (
 	// ReasonNothingToBind (Unknown): there is no address to bind. Remedy: see the reason of AddressResolved.
 	ReasonNothingToBind = "NoAddress"
 
-	// ReasonBinding (Unknown): the operator waits for the object, the kind or the rule of the webhook that the message names. Remedy: none. If it lasts,
-	// see that object, check that the API server lists objects of that kind, or read the log of the webhook, which writes the rule.
+	// ReasonBinding (Unknown): a subject does not have the address, because the operator waits for the object or the kind that the message names. Remedy:
+	// none. If it lasts, see that object, or check that the API server lists objects of that kind.
 	ReasonBinding = "Binding"
+)
+
+// Reasons of the condition Intercepted. If it is Unknown, it has the reason of SubjectsBound.
+const (
+	// ReasonNotIntercepted (False): the configuration of the webhook has no rule for the kind, as for a moment after the first binding of a kind was
+	// created, or excludes the namespace by the label webhooks.knative.dev/exclude. Remedy: remove the label. If the rule stays absent, read the log of
+	// the webhook, which writes it.
+	ReasonNotIntercepted = "NotIntercepted"
 )
 
 var addressBindingConditionSet = apis.NewLivingConditionSet(
 	AddressBindingConditionAddressResolved,
 	AddressBindingConditionSubjectsBound,
+	AddressBindingConditionIntercepted,
 )
 
 // GetGroupVersionKind implements kmeta.OwnerRefable.
@@ -150,13 +163,41 @@ func (s *AddressBindingStatus) MarkSubjectsBound() {
 // there is no address, Ready keeps the reason of that.
 func (s *AddressBindingStatus) MarkBinding(reason, message string) {
 	s.manager().MarkUnknown(AddressBindingConditionSubjectsBound, reason, "%s", samples.Shorten(message))
+	s.keepFirst(AddressBindingConditionAddressResolved)
 }
 
 // MarkSubjectsNotBound records why a subject does not have the address. Without an address, Ready keeps the reason for that, which has precedence.
 func (s *AddressBindingStatus) MarkSubjectsNotBound(reason, message string) {
 	s.manager().MarkFalse(AddressBindingConditionSubjectsBound, reason, "%s", samples.Shorten(message))
-	if address := s.GetCondition(AddressBindingConditionAddressResolved); address.IsFalse() {
-		s.manager().MarkFalse(address.Type, address.Reason, "%s", address.Message)
+	s.keepFirst(AddressBindingConditionAddressResolved)
+}
+
+// MarkIntercepted records that new subjects start with their address.
+func (s *AddressBindingStatus) MarkIntercepted() {
+	s.manager().MarkTrue(AddressBindingConditionIntercepted)
+}
+
+// MarkNotIntercepted records why new subjects start without their address. Ready keeps the reason of what comes before.
+func (s *AddressBindingStatus) MarkNotIntercepted(message string) {
+	s.manager().MarkFalse(AddressBindingConditionIntercepted, ReasonNotIntercepted, "%s", samples.Shorten(message))
+	s.keepFirst(AddressBindingConditionAddressResolved, AddressBindingConditionSubjectsBound)
+}
+
+// MarkInterceptionUnknown records that the webhook is not called for the kind, because the operator has not listed it. SubjectsBound
+// has the reason.
+func (s *AddressBindingStatus) MarkInterceptionUnknown() {
+	c := s.GetCondition(AddressBindingConditionSubjectsBound)
+	s.manager().MarkUnknown(AddressBindingConditionIntercepted, c.GetReason(), "%s", c.GetMessage())
+	s.keepFirst(AddressBindingConditionAddressResolved, AddressBindingConditionSubjectsBound)
+}
+
+// keepFirst gives Ready the reason of the first of these conditions that is False, if one is.
+func (s *AddressBindingStatus) keepFirst(conditions ...apis.ConditionType) {
+	for _, t := range conditions {
+		if c := s.GetCondition(t); c.IsFalse() {
+			s.manager().MarkFalse(t, c.Reason, "%s", c.Message)
+			return
+		}
 	}
 }
 

@@ -23,6 +23,8 @@ func TestAddressBinding_Marks_MakeItReady(t *testing.T) {
 	noSubjects := func(s *AddressBindingStatus) { s.MarkBinding(ReasonNoSubjects, "nothing, 100%") }
 	taken := func(s *AddressBindingStatus) { s.MarkSubjectsNotBound(ReasonVariableTaken, "by b, 100%") }
 	binding := func(s *AddressBindingStatus) { s.MarkBinding(ReasonBinding, "soon, 100%") }
+	notAsked := func(s *AddressBindingStatus) { s.MarkNotIntercepted("no rule, 100%") }
+	noKind := func(s *AddressBindingStatus) { s.MarkInterceptionUnknown() }
 
 	for name, tc := range map[string]struct {
 		reason string
@@ -31,15 +33,18 @@ func TestAddressBinding_Marks_MakeItReady(t *testing.T) {
 		value  string
 	}{
 		"nothing yet":     {want: state{Status: corev1.ConditionUnknown}},
-		"all well":        {marks: marks{found, (*AddressBindingStatus).MarkSubjectsBound}, want: state{Status: corev1.ConditionTrue}, value: "http://h"},
-		"on its way":      {marks: marks{found, binding}, want: state{corev1.ConditionUnknown, ReasonBinding, "soon, 100%"}, value: "http://h"},
-		"no address":      {reason: "subjects wait for it, so Ready names what is at fault", marks: marks{gone, waits}, want: state{corev1.ConditionFalse, ReasonAddressNotFound, "no address, 100%"}},
+		"all well":        {marks: marks{found, (*AddressBindingStatus).MarkSubjectsBound, (*AddressBindingStatus).MarkIntercepted}, want: state{Status: corev1.ConditionTrue}, value: "http://h"},
+		"on its way":      {marks: marks{found, binding, (*AddressBindingStatus).MarkIntercepted}, want: state{corev1.ConditionUnknown, ReasonBinding, "soon, 100%"}, value: "http://h"},
+		"no address":      {reason: "subjects wait for it, so Ready names what is at fault", marks: marks{gone, waits, (*AddressBindingStatus).MarkIntercepted}, want: state{corev1.ConditionFalse, ReasonAddressNotFound, "no address, 100%"}},
 		"address goes":    {reason: "a value must not contradict its condition", marks: marks{found, gone}, want: state{corev1.ConditionFalse, ReasonAddressNotFound, "no address, 100%"}},
-		"address unknown": {reason: "only a positive answer takes the value away", marks: marks{found, unknown, (*AddressBindingStatus).MarkSubjectsBound}, want: state{corev1.ConditionUnknown, ReasonAddressNotReady, "not yet, 100%"}, value: "http://h"},
-		"no subjects":     {reason: "a selector that matches nothing is no success", marks: marks{found, noSubjects}, want: state{corev1.ConditionUnknown, ReasonNoSubjects, "nothing, 100%"}, value: "http://h"},
-		"taken":           {marks: marks{found, taken}, want: state{corev1.ConditionFalse, ReasonVariableTaken, "by b, 100%"}, value: "http://h"},
-		"all bad":         {reason: "the address has precedence: without it the rest is useless", marks: marks{gone, taken}, want: state{corev1.ConditionFalse, ReasonAddressNotFound, "no address, 100%"}},
-		"all well again":  {marks: marks{gone, taken, found, (*AddressBindingStatus).MarkSubjectsBound}, want: state{Status: corev1.ConditionTrue}, value: "http://h"},
+		"address unknown": {reason: "only a positive answer takes the value away", marks: marks{found, unknown, (*AddressBindingStatus).MarkSubjectsBound, (*AddressBindingStatus).MarkIntercepted}, want: state{corev1.ConditionUnknown, ReasonAddressNotReady, "not yet, 100%"}, value: "http://h"},
+		"no subjects":     {reason: "a selector that matches nothing is no success", marks: marks{found, noSubjects, (*AddressBindingStatus).MarkIntercepted}, want: state{corev1.ConditionUnknown, ReasonNoSubjects, "nothing, 100%"}, value: "http://h"},
+		"taken":           {marks: marks{found, taken, (*AddressBindingStatus).MarkIntercepted}, want: state{corev1.ConditionFalse, ReasonVariableTaken, "by b, 100%"}, value: "http://h"},
+		"all bad":         {reason: "the address has precedence: without it the rest is useless", marks: marks{gone, taken, notAsked}, want: state{corev1.ConditionFalse, ReasonAddressNotFound, "no address, 100%"}},
+		"taken, no rule":  {reason: "what is comes before what is to come", marks: marks{found, taken, notAsked}, want: state{corev1.ConditionFalse, ReasonVariableTaken, "by b, 100%"}, value: "http://h"},
+		"no rule":         {marks: marks{found, (*AddressBindingStatus).MarkSubjectsBound, notAsked}, want: state{corev1.ConditionFalse, ReasonNotIntercepted, "no rule, 100%"}, value: "http://h"},
+		"kind is unknown": {marks: marks{found, taken, noKind}, want: state{corev1.ConditionFalse, ReasonVariableTaken, "by b, 100%"}, value: "http://h"},
+		"all well again":  {marks: marks{gone, taken, notAsked, found, (*AddressBindingStatus).MarkSubjectsBound, (*AddressBindingStatus).MarkIntercepted}, want: state{Status: corev1.ConditionTrue}, value: "http://h"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &AddressBindingStatus{}
@@ -60,7 +65,7 @@ func TestAddressBinding_LongMessages_FitTheSchema(t *testing.T) {
 	long := strings.Repeat("ä", samples.MaxMessage+1)
 	for _, mark := range []func(){
 		func() { s.MarkAddressNotResolved("R", long) }, func() { s.MarkAddressUnknown(long) }, func() { s.MarkBinding("R", long) },
-		func() { s.MarkSubjectsNotBound("R", long) },
+		func() { s.MarkSubjectsNotBound("R", long) }, func() { s.MarkNotIntercepted(long) }, func() { s.MarkInterceptionUnknown() },
 	} {
 		mark()
 		for _, c := range s.Conditions {
