@@ -229,7 +229,7 @@ func (c *call) checkChange(live *unstructured.Unstructured, after map[string]any
 // jqChange runs a program, which must return the object alone. Errors do not contain values of the object, which may be secret.
 func jqChange(program string) change {
 	return func(ctx context.Context, live *unstructured.Unstructured) (before, after map[string]any, err error) {
-		results, err := child.Run(ctx, program, live.Object, nil, nil)
+		results, err := child.Run(ctx, program, live.Object)
 		switch {
 		case err != nil:
 		case len(results) == 0:

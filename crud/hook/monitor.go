@@ -215,7 +215,7 @@ func (m *monitor) filterResult(ctx context.Context, u *unstructured.Unstructured
 	if m.JQFilter == "" {
 		return nil
 	}
-	results, err := child.Run(ctx, m.JQFilter, u.Object, nil, nil)
+	results, err := child.Run(ctx, m.JQFilter, u.Object)
 	if err != nil && ctx.Err() == nil {
 		// It has no values of the object.
 		m.logger.Errorw("The filter of a binding failed", "field", "jqFilter", "object", cache.MetaObjectToName(u).String(), "error", err)

@@ -161,7 +161,7 @@ func (a *arguments) spec(typeOf string, stdin io.Reader) (any, error) {
 	if err != nil || len(a.variables) == 0 || typeOf == "JQPatch" {
 		return program, err // the parser of operation files reads JSON and YAML in it
 	}
-	results, err := child.Run(context.Background(), program, nil, nil, nil)
+	results, err := child.Run(context.Background(), program, nil)
 	if err == nil && len(results) != 1 {
 		err = fmt.Errorf("the jq program returned %d values: it must return one, so call the function once for each object or patch", len(results))
 	}
@@ -201,7 +201,7 @@ func printContext(args []string) error {
 	if err != nil {
 		return fmt.Errorf("environment variable %s: %w", contextVariable, err)
 	}
-	results, err := child.Run(context.Background(), program, json.RawMessage(content), nil, nil)
+	results, err := child.Run(context.Background(), program, json.RawMessage(content))
 	for _, line := range results {
 		var text string
 		if a.fields["json"] != true && line[0] == '"' && json.Unmarshal(line, &text) == nil {

@@ -21,23 +21,24 @@ func TestRun_ProgramsThatNeedMemory_FailAlone(t *testing.T) {
 		`reduce range(13) as $i ("x" * 1000000; . + .) | length`, "def f: 1 + f; f", "def f: [f]; f",
 		strings.Repeat("[", 1e6) + strings.Repeat("]", 1e6),
 	} {
-		if results, err := Run(t.Context(), program, nil, nil, nil); err == nil ||
+		if results, err := Run(t.Context(), program, nil); err == nil ||
 			!strings.HasSuffix(err.Error(), "needs more than 128 MiB of memory") && !strings.Contains(err.Error(), "ran for") {
 			t.Errorf("%.40s: got %s, %v", program, results, err)
 		}
 	}
-	if results, err := Run(t.Context(), ". + 1", 1, nil, nil); err != nil || len(results) != 1 || string(results[0]) != "2" {
+	if results, err := Run(t.Context(), ". + 1", 1); err != nil || len(results) != 1 || string(results[0]) != "2" {
 		t.Errorf("a program after those: got %s, %v", results, err)
 	}
 }
 
 func TestRun_Results_AreWhatKubernetesHas(t *testing.T) {
+	input := map[string]any{"a": int64(9007199254740993), "x": map[string]any{"b": []any{"<"}}}
 	for program, want := range map[string]string{
-		".a": "9007199254740993", "empty": "", `1, "a"`: `1,"a"`, "$x": `{"b":["<"]}`,
+		".a": "9007199254740993", "empty": "", `1, "a"`: `1,"a"`, ".x": `{"b":["<"]}`,
 		"nan": "a number that JSON does not have", "infinite": "a number that JSON does not have", "1" + strings.Repeat("0", 30): "an integer of more than 64 bits",
 		"reduce range(40) as $i (1; [., .])": "more than 3145728 bytes", `error("hunter2")`: "called error",
 	} {
-		results, err := Run(t.Context(), program, map[string]any{"a": int64(9007199254740993)}, []string{"$x"}, []any{map[string]any{"b": []any{"<"}}})
+		results, err := Run(t.Context(), program, input)
 		var got []string
 		for _, result := range results {
 			got = append(got, string(result))
@@ -52,13 +53,13 @@ func TestRun_ContextEnds_EndsTheProgram(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	because := errors.New("the caller has no time")
 	cancel(because)
-	if _, err := Run(ctx, "repeat(.)", 1, nil, nil); !errors.Is(err, because) {
+	if _, err := Run(ctx, "repeat(.)", 1); !errors.Is(err, because) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestCompile_Mistake_IsAnError(t *testing.T) {
-	if err := Compile(".a | $b", "$b"); err != nil {
+	if err := Compile(".a"); err != nil {
 		t.Error(err)
 	}
 	if err := Compile(".a | $b"); err == nil || !strings.Contains(err.Error(), "compiling the jq program") {

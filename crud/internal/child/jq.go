@@ -14,7 +14,7 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-func compile(program string, variables ...string) (*gojq.Code, error) {
+func compile(program string) (*gojq.Code, error) {
 	query, err := gojq.Parse(program)
 	if bad, ok := errors.AsType[*gojq.ParseError](err); ok && !punctuation.MatchString(bad.Token) {
 		err = fmt.Errorf("unexpected token that ends at byte %d", bad.Offset) // it may be a part of a value
@@ -22,7 +22,7 @@ func compile(program string, variables ...string) (*gojq.Code, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parsing the jq program: %w", err)
 	}
-	code, err := gojq.Compile(query, gojq.WithVariables(variables))
+	code, err := gojq.Compile(query)
 	if err != nil {
 		return nil, fmt.Errorf("compiling the jq program: %w", err)
 	}

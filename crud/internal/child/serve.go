@@ -18,15 +18,11 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 )
 
-const aProgram = "the jq program"
-
 // mostCopied bounds the bytes that a JSON patch may copy, as the API server does.
 const mostCopied = 3 << 20
 
 type request struct {
 	Program string          `json:"program,omitempty"`
-	Names   []string        `json:"names,omitempty"`
-	Values  []any           `json:"values,omitempty"`
 	Patch   jsonpatch.Patch `json:"patch,omitempty"`
 	// Input is that of the program, or the document. A program without input is only compiled.
 	Input json.RawMessage `json:"input,omitempty"`
@@ -53,14 +49,14 @@ type Patched struct {
 	Failed int
 }
 
-// Compile returns an error if a jq program of variables is wrong.
-func Compile(program string, names ...string) error {
-	_, err := request{what: aProgram, Program: program, Names: names}.answer(context.Background())
+// Compile returns an error if a jq program is wrong.
+func Compile(program string) error {
+	_, err := Run(context.Background(), program, json.RawMessage(nil))
 	return err
 }
 
-// Run returns the results of a jq program as JSON. The error has no values of the input.
-func Run(ctx context.Context, program string, input any, names []string, values []any) ([]json.RawMessage, error) {
+// Run returns the results of a jq program as JSON, and only compiles it without input. The error has no values of the input.
+func Run(ctx context.Context, program string, input any) ([]json.RawMessage, error) {
 	encoded, isEncoded := input.(json.RawMessage)
 	if !isEncoded {
 		var err error
@@ -68,7 +64,7 @@ func Run(ctx context.Context, program string, input any, names []string, values 
 			return nil, fmt.Errorf("encoding the input of the jq program: %w", err)
 		}
 	}
-	answer, err := request{what: aProgram, Program: program, Names: names, Values: values, Input: encoded}.answer(ctx)
+	answer, err := request{what: "the jq program", Program: program, Input: encoded}.answer(ctx)
 	return answer.Results, err
 }
 
@@ -140,7 +136,7 @@ func apply(patch jsonpatch.Patch, document []byte) (after []byte, err error) {
 
 // run executes a program, which has no access to files, to environment variables or to other inputs.
 func (r request) run() (results []json.RawMessage, _ error) {
-	code, err := compile(r.Program, r.Names...)
+	code, err := compile(r.Program)
 	if err != nil || len(r.Input) == 0 {
 		return nil, err
 	}
@@ -152,7 +148,7 @@ func (r request) run() (results []json.RawMessage, _ error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	iter, room := code.RunWithContext(ctx, input, r.Values...), mostOfResults
+	iter, room := code.RunWithContext(ctx, input), mostOfResults
 	for {
 		result, ok := iter.Next()
 		if !ok {
