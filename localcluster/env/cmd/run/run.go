@@ -233,7 +233,7 @@ func (r *session) refresh(rows []row, shown map[string]row) {
 	}
 	present := map[string]bool{}
 	for _, row := range rows {
-		key := row.namespace + "/" + row.name
+		key := row.key()
 		present[key] = true
 		if shown[key] != row {
 			shown[key] = row

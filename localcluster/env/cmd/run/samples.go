@@ -8,6 +8,8 @@ package main
 import (
 	"fmt"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -33,11 +35,12 @@ func readSamples(dir string, configuration []*unstructured.Unstructured) (*sampl
 	if err != nil {
 		return nil, err
 	}
-	defined := map[schema.GroupKind]schema.GroupVersionResource{}
+	defined, scopes := map[schema.GroupKind]schema.GroupVersionResource{}, map[schema.GroupKind]string{}
 	for _, object := range configuration {
 		if object.GetKind() == "CustomResourceDefinition" {
 			kind, resource := manifest.Defines(object)
 			defined[kind] = resource
+			scopes[kind], _, _ = unstructured.NestedString(object.Object, "spec", "scope")
 		}
 	}
 	s := &samples{dir: dir, all: len(objects), resources: map[schema.GroupKind]schema.GroupVersionResource{}}
@@ -47,8 +50,8 @@ func readSamples(dir string, configuration []*unstructured.Unstructured) (*sampl
 		if !ok {
 			continue
 		}
-		if object.GetNamespace() == "" {
-			object.SetNamespace("default")
+		if object.GetNamespace() == "" && scopes[kind] != string(apiextensionsv1.ClusterScoped) {
+			object.SetNamespace(metav1.NamespaceDefault)
 		}
 		s.own = append(s.own, object)
 		s.resources[kind] = resource

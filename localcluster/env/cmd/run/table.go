@@ -8,6 +8,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -93,8 +94,11 @@ func table(rows []row) []string {
 	return lines
 }
 
+// key identifies the object, without a namespace if its kind has none.
+func (r row) key() string { return path.Join(r.namespace, r.name) }
+
 // line is one change for an output that is not a terminal.
 func (r row) line(now time.Time) string {
-	return strings.TrimRight(fmt.Sprintf("%s  %s/%s  READY=%s  REASON=%s  URL=%s", now.Format(time.TimeOnly), r.namespace, r.name,
-		r.ready, cmp.Or(r.reason, "-"), cmp.Or(r.url, "-")), " ")
+	return strings.TrimRight(fmt.Sprintf("%s  %s  READY=%s  REASON=%s  URL=%s", now.Format(time.TimeOnly), r.key(), r.ready,
+		cmp.Or(r.reason, "-"), cmp.Or(r.url, "-")), " ")
 }
