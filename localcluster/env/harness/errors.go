@@ -23,6 +23,10 @@ const rejection = "the harness has this request fail"
 // replicas can cause. No test needs to declare it.
 const createdElsewhere = "Error initially creating lease lock"
 
+// elector is the caller of the errors with which client-go reports a renewal that SIGTERM interrupts. They are no errors of the operator: client-go then
+// releases the lease.
+const elector = "leaderelection/leaderelection.go"
+
 // shownErrors is the number of unexpected errors that are shown.
 const shownErrors = 20
 
@@ -65,6 +69,7 @@ func (e *Env) checkErrors(before map[string][]string) error {
 func (e *Env) unexpected(lines []string) []string {
 	return slices.DeleteFunc(lines, func(line string) bool {
 		isPart := func(part string) bool { return strings.Contains(line, part) }
-		return !processes.IsError(line) || isPart(rejection) || isPart(createdElsewhere) && isPart("already exists") || slices.ContainsFunc(e.expected, isPart) || e.attached && !slices.ContainsFunc(e.namespaces, isPart)
+		return !processes.IsError(line) || isPart(rejection) || isPart(createdElsewhere) && isPart("already exists") ||
+			isPart(elector) && isPart("context canceled") || slices.ContainsFunc(e.expected, isPart) || e.attached && !slices.ContainsFunc(e.namespaces, isPart)
 	})
 }

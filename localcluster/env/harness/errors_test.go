@@ -22,7 +22,7 @@ func TestUnexpected_LinesOfALog_AreThoseOfTheSuite(t *testing.T) {
 	log := []string{
 		line("ERROR", "t-ours-abcde/a"), line("ERROR", "t-ours-abcde/declared"), line("INFO", "t-ours-abcde/a"),
 		line("ERROR", "t-theirs-abcde/a"), line("FATAL", ""), "panic: no JSON",
-		line("ERROR", "t-ours-abcde/a: "+rejection),
+		line("ERROR", "t-ours-abcde/a: "+rejection), line("ERROR", "t-ours-abcde/a "+elector+": context canceled"),
 	}
 	for name, tc := range map[string]struct {
 		attached bool
