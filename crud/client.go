@@ -171,9 +171,6 @@ func (c *call) resolveAndExecute(ctx context.Context) error {
 	err := c.retry(ctx, c.resolve)
 	c.result.Attempts = 0
 	switch {
-	case ClassOf(err) == KindUnknown && c.op.IgnoreUnknownKind && !errors.Is(err, errOtherVersion):
-		c.result.Outcome = AlreadyAbsent
-		return nil
 	case err != nil:
 		return err
 	case c.foreseen.Outcome == Unchanged:

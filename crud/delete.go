@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"go.opentelemetry.io/otel/metric"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -116,8 +115,6 @@ func (c *call) awaitGone(ctx context.Context, live *unstructured.Unstructured) (
 		return live, nil // nothing is deleted
 	}
 	end, backoff := time.Now().Add(c.op.Wait), polling
-	waiting.Add(ctx, 1, metric.WithAttributes(c.ofKind()...))
-	defer waiting.Add(ctx, -1, metric.WithAttributes(c.ofKind()...))
 	for {
 		current, err := c.get(ctx)
 		switch class := ClassOf(err); {

@@ -14,7 +14,6 @@ import (
 
 	"go.opentelemetry.io/otel/metric"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
@@ -77,16 +76,13 @@ func contested(live *unstructured.Unstructured, patch map[string]any, own string
 }
 
 // changes reports whether a patch changes the value at a path, or a list that holds it.
-func changes(patch any, path fieldpath.Path) bool {
+func changes(patch map[string]any, path fieldpath.Path) bool {
+	var names []string
 	for _, element := range path {
-		fields, isMap := patch.(map[string]any)
-		if !isMap {
-			return true
-		}
-		var ok bool
-		if patch, ok = fields[ptr.Deref(element.FieldName, "")]; !ok {
-			return false
+		if element.FieldName != nil {
+			names = append(names, *element.FieldName)
 		}
 	}
-	return true
+	_, found, err := unstructured.NestedFieldNoCopy(patch, names...)
+	return found || err != nil
 }

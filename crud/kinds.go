@@ -53,8 +53,6 @@ type kinds struct {
 	discovered time.Time
 }
 
-var errOtherVersion = errors.New("it is served")
-
 // find returns the kind of a reference that fits, with an error of one of the classes that do not send anything. The kinds may have changed since the
 // last discovery.
 func (k *kinds) find(ref Ref, fits func(kind) error) (kind, error) {
@@ -79,11 +77,13 @@ func (k *kinds) expire() {
 func (k *kinds) choose(ref Ref, fits func(kind) error) (kind, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	named := filtered(k.all, func(one kind) bool { return strings.EqualFold(one.Kind, ref.Kind) })
+	named := slices.DeleteFunc(slices.Clone(k.all), func(one kind) bool { return !strings.EqualFold(one.Kind, ref.Kind) })
 	if len(named) == 0 { // a resource can have the name of another kind
-		named = filtered(k.all, func(one kind) bool { return slices.Contains(one.names, strings.ToLower(ref.Kind)) })
+		named = slices.DeleteFunc(slices.Clone(k.all), func(one kind) bool { return !slices.Contains(one.names, strings.ToLower(ref.Kind)) })
 	}
-	candidates := filtered(named, func(one kind) bool { return ref.APIVersion == "" || one.GroupVersion().String() == ref.APIVersion })
+	candidates := slices.DeleteFunc(slices.Clone(named), func(one kind) bool {
+		return ref.APIVersion != "" && one.GroupVersion().String() != ref.APIVersion
+	})
 	groups := names(candidates, func(one kind) string { return cmp.Or(one.Group, "core") })
 	switch {
 	case len(candidates) == 0:
@@ -98,15 +98,6 @@ func (k *kinds) choose(ref Ref, fits func(kind) error) (kind, error) {
 
 func anyKind(kind) error { return nil }
 
-func filtered(kinds []kind, keep func(kind) bool) (kept []kind) {
-	for _, one := range kinds {
-		if keep(one) {
-			kept = append(kept, one)
-		}
-	}
-	return kept
-}
-
 // notFound distinguishes a kind that does not exist from one that the API server could not list.
 func (k *kinds) notFound(ref Ref, named []kind) error {
 	for version, err := range k.failed {
@@ -116,7 +107,7 @@ func (k *kinds) notFound(ref Ref, named []kind) error {
 		}
 	}
 	if len(named) > 0 {
-		return KindUnknown.errorf("%s does not have kind %s: %w as %s", ref.APIVersion, named[0].Kind, errOtherVersion, list(versions(named)))
+		return KindUnknown.errorf("%s does not have kind %s: it is served as %s", ref.APIVersion, named[0].Kind, list(versions(named)))
 	}
 	known := map[string]string{}
 	for _, one := range k.all {
@@ -157,7 +148,7 @@ func (k *kinds) discover() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.failed = nil; partly {
-		all = append(all, filtered(k.all, func(one kind) bool { return failed.Groups[one.GroupVersion()] != nil })...)
+		all = append(all, slices.DeleteFunc(slices.Clone(k.all), func(one kind) bool { return failed.Groups[one.GroupVersion()] == nil })...)
 		k.failed = failed.Groups
 	}
 	k.all, k.discovered = all, began

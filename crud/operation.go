@@ -96,10 +96,8 @@ type Operation struct {
 	IgnoreMissing bool
 	// IgnoreMissingPaths leaves out removals of a JSON patch whose path does not exist.
 	IgnoreMissingPaths bool
-	// IgnoreUnknownKind makes a deletion succeed if the API server does not serve the kind.
-	IgnoreUnknownKind bool
-	Strategy          Strategy
-	OnImmutable       OnImmutable
+	Strategy           Strategy
+	OnImmutable        OnImmutable
 	// OwnedBy is the UID of the controller that an object must have in its owner references. Another object is neither changed nor deleted: it is an
 	// OwnershipConflict. CreateOrUpdate creates only an object that has it.
 	OwnedBy types.UID

@@ -67,7 +67,7 @@ func (p *preflight) check(ctx context.Context, op Operation) (dependent bool, _ 
 	})
 	p.effects[len(before)].Ref = call.op.Ref
 	switch {
-	case ClassOf(err) == KindUnknown && op.IgnoreUnknownKind, before.explaining(call.op, err) != nil:
+	case before.explaining(call.op, err) != nil:
 		return true, nil
 	case err != nil:
 		return false, call.failed(ctx, err)

@@ -100,7 +100,6 @@ func (o Operation) checkOptions() error {
 		{"statusPatch", o.StatusPatch, patches},
 		{"ignoreMissing", o.IgnoreMissing, patches},
 		{"ignoreMissingPaths", o.IgnoreMissingPaths, []Type{TypeJSONPatch}},
-		{"ignoreUnknownKind", o.IgnoreUnknownKind, deletions},
 		{"strategy", o.Strategy != "", upsert},
 		{"onImmutable", o.OnImmutable != "", upsert},
 		{"gracePeriodSeconds", o.GracePeriodSeconds != nil, deletions},

@@ -163,12 +163,10 @@ func canceled(ctx context.Context, err error) error {
 
 // sleep reports whether the time passed before the context ended.
 func sleep(ctx context.Context, delay time.Duration) bool {
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return false
-	case <-timer.C:
+	case <-time.After(delay):
 		return true
 	}
 }

@@ -35,8 +35,6 @@ var (
 		metric.WithExplicitBucketBoundaries(0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60))
 	retries, _ = meter.Int64Counter("object.operation.retries", metric.WithUnit("{attempt}"),
 		metric.WithDescription("Attempts of operations on objects after the first, by the class of the error."))
-	waiting, _ = meter.Int64UpDownCounter("object.deletions.waiting", metric.WithUnit("{operation}"),
-		metric.WithDescription("Operations that wait until an object is deleted."))
 	writeFights, _ = meter.Int64Counter("object.write.fights", metric.WithUnit("{write}"),
 		metric.WithDescription("Writes that were delayed because another writer undoes them."))
 )

@@ -25,8 +25,7 @@
 #     '{apiVersion: "v1", kind: "ConfigMap", metadata: {namespace: "default", name: $name}, data: {text: $text}}'
 #
 # The flags are those of operation files: --namespace (-n), --api-version, --status, --ignore-missing, --ignore-missing-paths,
-# --ignore-unknown-kind, --strategy, --on-immutable, --owned-by, --wait, --uid, --resource-version and
-# --apply-on-hook-error.
+# --strategy, --on-immutable, --owned-by, --wait, --uid, --resource-version and --apply-on-hook-error.
 #
 # crud::context prints the results of a jq filter of the binding contexts, strings without quotes unless --json is set. A function fails, and
 # adds no operation, if it is called wrongly.

@@ -29,14 +29,10 @@ func (r *rejection) Unwrap() error { return r.error }
 
 func (t *term) execute(ctx context.Context, due *task, file operations.File) answer {
 	h, run := due.hook, due.run
-	answer := answer{verdict: succeeded, planned: len(file.Operations), cause: &crud.Error{}}
+	answer := answer{verdict: succeeded, cause: &crud.Error{}}
 	var results []crud.Result
 	results, answer.err = t.runPlan(ctx, run, h, file)
 	for i, result := range results {
-		if !result.Outcome.Succeeded() {
-			continue
-		}
-		answer.executed++
 		if i < len(file.Results) && file.Results[i].Outcome.Succeeded() {
 			continue // before the plan waited for a deletion
 		}
@@ -44,7 +40,7 @@ func (t *term) execute(ctx context.Context, due *task, file operations.File) ans
 			t.recordf(run, result.Object, corev1.EventTypeWarning, ReasonWriteFight,
 				"What hook %s writes is undone again and again %s: its writes are delayed", run.Hook, result.Contested)
 		}
-		if finalizers := ofOthers(result.Finalizers); result.Outcome == crud.Deleting && finalizers != "" && !file.DryRun {
+		if finalizers := ofOthers(result.Finalizers); result.Outcome == crud.Deleting && finalizers != "" {
 			run.Logger.Infow("Finalizers delay a deletion", "operation", file.Operations[i].String(), "finalizers", finalizers)
 			t.recordf(run, result.Object, corev1.EventTypeNormal, ReasonDeletionDelayed,
 				"Hook %s has requested the deletion, which the finalizers %s delay", run.Hook, finalizers)
@@ -86,21 +82,15 @@ func (t *term) runPlan(ctx context.Context, run *Run, h *Hook, file operations.F
 	if len(file.Operations) == 0 {
 		return nil, nil
 	}
-	client := t.client
-	if file.DryRun {
-		client = t.client.DryRun()
-	}
 	defer t.write(h)()
 	file.Task = run.Task
-	results, err := client.RunPlan(ctx, file.Plan)
-	if !file.DryRun {
-		for _, result := range results {
-			if result.Object != nil && slices.Contains([]crud.Outcome{crud.Created, crud.Updated, crud.StatusUpdated, crud.Replaced}, result.Outcome) {
-				h.own.Add(versionOf(result.Object), true)
-			}
-			if result.Deleted != "" {
-				h.own.Add(deletionOf(result.Deleted), true)
-			}
+	results, err := t.client.RunPlan(ctx, file.Plan)
+	for _, result := range results {
+		if result.Object != nil && slices.Contains([]crud.Outcome{crud.Created, crud.Updated, crud.StatusUpdated, crud.Replaced}, result.Outcome) {
+			h.own.Add(versionOf(result.Object), true)
+		}
+		if result.Deleted != "" {
+			h.own.Add(deletionOf(result.Deleted), true)
 		}
 	}
 	return results, err

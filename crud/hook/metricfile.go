@@ -140,7 +140,7 @@ var (
 	labelNames    = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]{0,99}$`)
 	reservedNames = []string{
 		"config_valid", "conversion_bag_", "conversion_panics", "go_", "hook_queue_", "hook_review", "hook_run", "http_client_", "http_server_", "kn_",
-		"kubernetes_client_", "leader_", "object_deletions_", "object_operation", "object_write_", "observer_", "operations_file_", "otel_",
+		"kubernetes_client_", "leader_", "object_operation", "object_write_", "observer_", "operations_file_", "otel_",
 		"process_", "promhttp_", "reconcile_", "target_info", "webhook_certificate_",
 	}
 	// reservedLabels are set by the process and by Prometheus.

@@ -70,7 +70,7 @@ var (
 	}
 	switches = map[string]string{
 		"status": "statusPatch", "ignore-missing": "ignoreMissing", "ignore-missing-paths": "ignoreMissingPaths",
-		"ignore-unknown-kind": "ignoreUnknownKind", "apply-on-hook-error": "applyOnHookError",
+		"apply-on-hook-error": "applyOnHookError",
 	}
 )
 

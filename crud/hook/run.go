@@ -75,8 +75,6 @@ type answer struct {
 	err     error
 	// cause is the error of the operation that decided the verdict, and empty without one.
 	cause *crud.Error
-	// planned and executed are numbers of operations.
-	planned, executed int
 	// rest has the results of a plan that waits for a deletion, and lost is the resourceVersion that the operation of a conflict required.
 	rest *operations.File
 	lost string

@@ -83,10 +83,6 @@ func (t *term) fail(q *queue, due *task, answer answer, reason string) {
 	t.measured.errors.Add(context.Background(), 1, due.attributes(q))
 	due.conflicts = 0
 	if due.allowsFailure {
-		if answer.executed > 0 {
-			t.recordErrorf(due, answer.cause, corev1.EventTypeWarning, ReasonIncomplete,
-				"Hook %s, which is allowed to fail, executed %d of %d operations: %s", due.hook.name, answer.executed, answer.planned, reason)
-		}
 		due.run.Logger.Errorw("A hook failed, which its binding allows", "error", reason)
 		t.done(q, due)
 		return
@@ -127,9 +123,6 @@ const (
 	// ReasonDeletionDelayed: finalizers delay a deletion that a hook has requested or for which its operations wait. Remedy: check the controller
 	// that removes the finalizer.
 	ReasonDeletionDelayed = "HookDeletionDelayed"
-	// ReasonIncomplete: an operation failed after others of the run were executed, and the run is not repeated, because its binding allows failures.
-	// Remedy: execute the remaining operations, or change the hook so that it repeats them.
-	ReasonIncomplete = "HookIncomplete"
 	// ReasonWriteFight: another writer undoes the writes of the hook again and again, so that they are delayed. Remedy: remove the fields from one of
 	// the two writers; the message names the other one.
 	ReasonWriteFight = "HookWriteFight"

@@ -13,10 +13,7 @@ SPDX-License-Identifier: Apache-2.0
 //	name: nginx
 //	spec: .spec.replicas = 3
 //
-// The first document may be a header, with options of the file: onFailure is stop or continue, and preflight is full, static or off. static and off
-// are the same, since the file itself is always checked:
-//
-//	file: {onFailure: stop, dryRun: false, preflight: full}
+// The first document may be a header, with options such as file: {onFailure: continue, preflight: off}.
 //
 // The first character decides the format: { is JSON, one object after the other, [ is a JSON list, everything else is YAML. The names of
 // shell-operator's fields and operations are accepted, too.

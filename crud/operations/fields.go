@@ -39,7 +39,6 @@ var operationFields = []fieldType{
 	{"preconditions", func(d *decoder, f field) { d.object(f, preconditionFields) }, nil},
 	{"ignoreMissing", boolean(func(d *decoder) *bool { return &d.op.IgnoreMissing }), []string{"ignoreMissingObject"}},
 	{"ignoreMissingPaths", boolean(func(d *decoder) *bool { return &d.op.IgnoreMissingPaths }), nil},
-	{"ignoreUnknownKind", boolean(func(d *decoder) *bool { return &d.op.IgnoreUnknownKind }), nil},
 	{hookErrorField, boolean(func(d *decoder) *bool { return &d.onHookError }), []string{"ignoreHookError"}},
 	{"strategy", text(func(d *decoder) *crud.Strategy { return &d.op.Strategy }), nil},
 	{"onImmutable", text(func(d *decoder) *crud.OnImmutable { return &d.op.OnImmutable }), nil},
@@ -63,7 +62,6 @@ var (
 	headerFields = []fieldType{{"file", func(d *decoder, f field) { d.object(f, fileFields) }, nil}}
 	fileFields   = []fieldType{
 		{"onFailure", func(d *decoder, f field) { d.file.Continue = d.choice(f, "stop", "continue") == "continue" }, nil},
-		{"dryRun", boolean(func(d *decoder) *bool { return &d.file.DryRun }), nil},
 		{"preflight", func(d *decoder, f field) { d.file.SkipPreflight = d.choice(f, "full", "static", "off") != "full" }, nil},
 	}
 )

@@ -34,7 +34,7 @@ const (
 // File is the content of an operation file.
 type File struct {
 	crud.Plan
-	// DryRun reports whether the file requests a dry run, as crud.Client.Preview makes it.
+	// DryRun reports that the operations are only previewed, which a file cannot request.
 	DryRun bool
 	// OnHookError are those of the operations that are executed although the hook that wrote the file failed.
 	OnHookError []crud.Operation

@@ -77,11 +77,11 @@ func TestParse_NamesOfShellOperator_AreAccepted(t *testing.T) {
 }
 
 func TestParse_Header_SetsThePlan(t *testing.T) {
-	const header = `{"file": {"onFailure": "continue", "dryRun": true, "preflight": "static"}}`
+	const header = `{"file": {"onFailure": "continue", "preflight": "static"}}`
 	const operation = `{"operationType":"JQPatch","kind":"Pod","namespace":"d","name":"a","statusPatch":true,"applyOnHookError":true,"spec":"."}`
 	for _, content := range []string{header + operation, "[" + header + "," + operation + "]", "---\n" + header + "\n---\n" + operation} {
 		file, err := Parse([]byte(content))
-		if err != nil || !file.Continue || !file.SkipPreflight || !file.DryRun || len(file.Operations) != 1 || len(file.OnHookError) != 1 {
+		if err != nil || !file.Continue || !file.SkipPreflight || len(file.Operations) != 1 || len(file.OnHookError) != 1 {
 			t.Errorf("%s: got %+v, %v", content, file, err)
 		}
 	}
@@ -90,7 +90,7 @@ func TestParse_Header_SetsThePlan(t *testing.T) {
 			t.Errorf("preflight: %s: got %+v, %v", off, file, err)
 		}
 	}
-	if file, err := Parse([]byte(operation)); err != nil || file.Continue || file.SkipPreflight || file.DryRun {
+	if file, err := Parse([]byte(operation)); err != nil || file.Continue || file.SkipPreflight {
 		t.Errorf("without header: got %+v, %v", file, err)
 	}
 }
@@ -161,8 +161,8 @@ spec: .`,
 		"3:1 (operation 1): onImmutable \"x\" does not exist: use fail or recreate":       "operationType: CreateOrUpdate\nspec: {apiVersion: v1, kind: Pod, metadata: {name: a}}\nonImmutable: x",
 		"4:1 (operation 1): wait does not belong to MergePatch":                           "operationType: MergePatch\nkind: Pod\nname: a\nwait: 1s\nspec: {}",
 		"3:14 (operation 1): subresource must be status or /status, not \"scale\"":        "operationType: EnsureDeleted\nkind: Pod\nsubresource: scale",
-		"1:40 (header): onFailure must be stop or continue, not \"go\"":                   `{"file": {"dryRun": true, "onFailure": "go"}}`,
-		"1:11 (header): field parallel does not exist: use onFailure, dryRun, preflight":  `{"file": {"parallel": 4}}`,
+		"1:44 (header): onFailure must be stop or continue, not \"go\"":                   `{"file": {"preflight": "off", "onFailure": "go"}}`,
+		"1:11 (header): field parallel does not exist: use onFailure, preflight":          `{"file": {"parallel": 4}}`,
 		"1:14 (header): field kind does not exist: use file":                              `{"file": {}, "kind": "Pod"}`,
 		"2:2 (operation 2): field file does not exist":                                    good + `{"file": {}}`,
 		"6:1 (operation 1): ignoreHookError belongs to patches with statusPatch": `operationType: JQPatch

@@ -125,7 +125,7 @@ func (a agreement) valid(file []byte) bool {
 func TestSchema_Samples_AgreeWithTheParser(t *testing.T) {
 	a := newAgreement(t)
 	for _, file := range []string{
-		`file: {onFailure: continue, dryRun: true, preflight: "off"}`,
+		`file: {onFailure: continue, preflight: "off"}`,
 		`[{file: {}}, {operation: Delete, kind: Pod, namespace: d, name: a}]`,
 		`{operationType: Create, spec: {kind: Pod, metadata: {generateName: a}}}`,
 		`{operation: CreateOrUpdate, wait: 1m30s, object: {apiVersion: v1, kind: Pod, metadata: {name: a}}}`,
@@ -166,7 +166,7 @@ func TestSchema_Samples_AgreeWithTheParser(t *testing.T) {
 var examples = map[string][]any{
 	"apiVersion": {"a", ""}, "kind": {"a", ""}, "namespace": {"a", ""}, "name": {"a", ""}, "ownedBy": {"a", ""},
 	"spec": {nil}, "statusPatch": {true, false}, "subresource": {"status", ""}, "preconditions": {map[string]any{"uid": "a"}, map[string]any{}},
-	"ignoreMissing": {true, false}, "ignoreMissingPaths": {true, false}, "ignoreUnknownKind": {true, false}, "applyOnHookError": {true, false},
+	"ignoreMissing": {true, false}, "ignoreMissingPaths": {true, false}, "applyOnHookError": {true, false},
 	"strategy": {"merge"}, "onImmutable": {"fail"}, "gracePeriodSeconds": {0}, "wait": {"1s", "0s"},
 }
 

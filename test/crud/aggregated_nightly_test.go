@@ -58,12 +58,6 @@ spec: {group: broken.example.com, version: v1, groupPriorityMinimum: 1, versionP
 			t.Errorf("%s %s: %v (%s)", op.APIVersion, op.Kind, err, result.Outcome)
 		}
 	}
-	// A deletion of an unknown kind is no success while the API server may have it.
-	ignored := crud.EnsureDeleted(ref("", "Nonsense"))
-	ignored.IgnoreUnknownKind = true
-	if _, err := client.Run(t.Context(), ignored); crud.ClassOf(err) != crud.DiscoveryUnavailable {
-		t.Errorf("an unknown kind that is ignored: %v", err)
-	}
 	if err := env.Dynamic.Resource(services).Delete(t.Context(), "v1.broken.example.com", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -36,9 +36,6 @@ func TestT32_Kind_WithoutAPIVersion_IsFoundOrExplained(t *testing.T) {
 		t.Errorf("extensions/v1beta1: the message is %s", message)
 	}
 	s.expectSent(0, 0)
-	ignored := crud.EnsureDeleted(s.ref("Nonsense", "a"))
-	ignored.IgnoreUnknownKind = true
-	s.run(ignored, crud.AlreadyAbsent)
 }
 
 func TestT33_Namespace_DoesNotFitTheKind_IsRejected(t *testing.T) {

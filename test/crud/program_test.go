@@ -118,8 +118,10 @@ func (s *scene) ends(r *running, code int, texts ...string) {
 }
 
 const (
-	writeA = "operationType: CreateOrUpdate\nspec: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: \"1\"}}\n---\n"
-	patchB = "{operationType: MergePatch, kind: cm, name: b, spec: {data: {k: \"1\"}}}\n---\n"
+	writeA     = "operationType: CreateOrUpdate\nspec: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: \"1\"}}\n---\n"
+	unchecked  = "file: {preflight: off}\n---\n"
+	continuing = "file: {preflight: off, onFailure: continue}\n---\n"
+	patchB     = "{operationType: MergePatch, kind: cm, name: b, spec: {data: {k: \"1\"}}}\n---\n"
 )
 
 func TestProgram_Apply_ExecutesAndReports(t *testing.T) {
@@ -137,11 +139,11 @@ func TestProgram_Apply_ExecutesAndReports(t *testing.T) {
 	}
 	s.ends(s.start(writeA+patchB+writeA, apply...), 1,
 		"operation 1: CreateOrUpdate ConfigMap a: NotRun\n", "crud: standard input: operation 2: MergePatch ConfigMap $NS/b: NotFound: ")
-	s.ends(s.start(writeA+patchB+writeA, append(apply, "--preflight", "off")...), 1,
+	s.ends(s.start(unchecked+writeA+patchB+writeA, apply...), 1,
 		"operation 1: CreateOrUpdate ConfigMap $NS/a: Unchanged\n", "operation 2: MergePatch cm b: Failed\n", "operation 3: CreateOrUpdate ConfigMap a: NotRun\n")
-	s.ends(s.start(writeA+patchB+writeA, append(apply, "--preflight=off", "--on-failure=continue", "--output=json")...), 1,
+	s.ends(s.start(continuing+writeA+patchB+writeA, append(apply, "--output=json")...), 1,
 		`"state": "Failed"`, `"outcome": "Unchanged"`, `"errorClass": "NotFound"`)
-	s.ends(s.start("file: {dryRun: true}\n---\n{operationType: Delete, kind: ConfigMap, name: a}", apply...), 0, "operation 1: EnsureDeleted ConfigMap $NS/a: Deleting\n")
+	s.ends(s.start("{operationType: Delete, kind: ConfigMap, name: a}", append([]string{"preview"}, in...)...), 0, "operation 1: EnsureDeleted ConfigMap $NS/a: Deleting\n")
 	s.get(configMaps, "a")
 
 	const generate = "operationType: Create\nspec: {apiVersion: v1, kind: ConfigMap, metadata: {generateName: made-}}"
@@ -178,8 +180,8 @@ func TestProgram_Apply_MayBeRepeated_EndsWith3(t *testing.T) {
 func TestProgram_Interrupt_CompletesTheRequestAndExecutesNoOther(t *testing.T) {
 	s := newScene(t)
 	held := s.proxy.Hold(harness.Matching("create", "configmaps").And(harness.InNamespace(s.ns)))
-	apply := []string{"apply", "-", "--namespace", s.ns, "--preflight", "off", "--on-failure", "continue"}
-	creating := s.start(writeA+patchB, apply...)
+	apply := []string{"apply", "-", "--namespace", s.ns}
+	creating := s.start(continuing+writeA+patchB, apply...)
 	held.Wait(t)
 	s.interrupt(creating)
 	held.Release()
@@ -188,7 +190,7 @@ func TestProgram_Interrupt_CompletesTheRequestAndExecutesNoOther(t *testing.T) {
 	s.patch(configMaps, "a", `{"metadata":{"finalizers":["example.com/held"]}}`)
 	s.Cleanup(func() { s.patch(configMaps, "a", `{"metadata":{"finalizers":null}}`) })
 	deletions := s.proxy.Count(harness.Matching("delete", "configmaps").And(harness.InNamespace(s.ns)))
-	waiting := s.start("{operationType: EnsureDeleted, kind: cm, name: a, wait: 10m}\n---\n"+patchB, apply...)
+	waiting := s.start(continuing+"{operationType: EnsureDeleted, kind: cm, name: a, wait: 10m}\n---\n"+patchB, apply...)
 	harness.Eventually(t, "the program deletes the object", func(context.Context) error {
 		if deletions() == 0 {
 			return errors.New("it has not")
@@ -251,16 +253,16 @@ func TestProgram_Mistakes_EndWith2(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{nil, []string{"a command is missing: use apply, preview, lint or schema"}},
-		{[]string{"aply"}, []string{`command "aply" does not exist`}},
+		{nil, []string{"a command is missing: see crud --help"}},
+		{[]string{"aply"}, []string{`unknown command "aply"`, "apply"}},
 		{[]string{"apply"}, []string{"a FILE is missing"}},
 		{[]string{"apply", "-", "--nothing"}, []string{"-nothing"}},
-		{[]string{"apply", "-", "--on-failure", "go"}, []string{"-on-failure", "use stop or continue"}},
+		{[]string{"apply", "-", "--output", "go"}, []string{"-output", "use text or json"}},
 		{[]string{"apply", "-", "--kubeconfig", "/nowhere"}, []string{"--kubeconfig", "/nowhere"}},
 		{[]string{"apply", "-", "--context", "nowhere"}, []string{"nowhere"}},
 		{[]string{"apply", path, "/nowhere"}, []string{"crud: " + path + ":1:16 (operation 1): ", "crud: " + path + ":3:1 (operation 1): field nome does not exist: did you mean name?\n", "open /nowhere"}},
 		{[]string{"lint", path}, []string{"crud: " + path + ":1:16 (operation 1): operation \"Nothing\" does not exist"}},
-		{[]string{"schema", "a"}, []string{"schema takes no argument"}},
+		{[]string{"schema", "a"}, []string{`unknown command "a" for "crud schema"`}},
 	} {
 		s.ends(s.start(writeA, tc.args...), 2, tc.want...)
 	}
@@ -269,7 +271,7 @@ func TestProgram_Mistakes_EndWith2(t *testing.T) {
 func TestProgram_WithoutCluster_Helps(t *testing.T) {
 	s := newScene(t)
 	s.ends(s.start("", "--help"), 0, "Exit codes:")
-	s.ends(s.start("", "apply", "--help"), 0, "crud apply [flags] FILE...", "-on-failure")
+	s.ends(s.start("", "apply", "--help"), 0, "crud apply FILE... [flags]", "-output")
 	s.ends(s.start("", "schema"), 0, "http://json-schema.org/draft-07/schema#")
 	s.ends(s.start(writeA+patchB, "lint", "-"), 0)
 }

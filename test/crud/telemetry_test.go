@@ -84,9 +84,6 @@ func TestT40_Metrics_EachOperationIsCountedOnceWithoutItsName(t *testing.T) {
 			t.Errorf("%s has no data with %v", tc.name, tc.with)
 		}
 	}
-	if _, keys := counted(t, "object.deletions.waiting", kind); !slices.Equal(keys, []string{"group", "kind"}) {
-		t.Errorf("the labels of object.deletions.waiting are %q", keys)
-	}
 }
 
 func TestT40_Spans_PlanHasOperationsWithTheirRequests(t *testing.T) {

@@ -7,7 +7,6 @@ package hooks
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -136,29 +135,4 @@ func TestWriteFight_AnotherWriterUndoesTheHook_EventNamesIt(t *testing.T) {
 		}
 	}
 	s.awaitEvent(fought, corev1.EventTypeWarning, hook.ReasonWriteFight, 1, "What hook "+s.ns+"-fights writes", "field manager other, which writes .data.value")
-}
-
-// A run that is dropped although a part of its operations was executed is reported, without the values of Secrets.
-func TestIncomplete_DroppedRun_EventNamesTheErrorWithoutSecrets(t *testing.T) {
-	s := newScene(t)
-	value := harness.Canary(t)
-	if _, err := s.env.Kube.CoreV1().Secrets(s.ns).Create(t.Context(), &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: "it", Labels: it}, StringData: map[string]string{"password": value},
-	}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	failing := s.create("failing", "1", nil)
-	secrets := s.configMaps(func(k *hook.Kubernetes) { k.Kind, k.AllowFailure = "Secret", true })
-	s.start(s.quick(), s.hook("incomplete", hook.Bindings{Kubernetes: []hook.Kubernetes{secrets}}, func(_ context.Context, run *hook.Run) error {
-		ref := crud.Ref{Kind: "ConfigMap", Namespace: s.ns, Name: "failing"}
-		run.Add(crud.MergePatch(ref, `{"data": {"value": "2"}}`), crud.JQPatch(ref, `.metadata.labels.password = "not a label: `+value+`"`))
-		run.Plan.SkipPreflight = true // finds the mistake before anything is executed
-		return nil
-	}))
-	s.awaitEvent(failing, corev1.EventTypeWarning, hook.ReasonIncomplete, 1, "executed 1 of 2 operations", "operation 2: JQPatch ConfigMap", "***")
-	s.awaitData("failing", "value", "2")
-	found, err := s.eventsAbout(t.Context(), "failing", hook.ReasonIncomplete)
-	if err != nil || slices.ContainsFunc(found, func(e corev1.Event) bool { return harness.Leaked(e.Message, value) != "" }) {
-		t.Error(errors.Join(err, fmt.Errorf("an Event has the value of a Secret: %v", found)))
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/mallard-dev/mallard/crud"
@@ -20,44 +21,32 @@ import (
 
 type applyFlags struct {
 	cluster
-	task, output, onFailure, preflight string
-
-	flags *pflag.FlagSet
+	task, output string
 }
 
-func (a *applyFlags) register() {
-	a.cluster.register(a.flags)
-	a.flags.StringVar(&a.task, "task", "", "`name` of the task, the same for each repetition after a failure: no operation is executed twice")
-	choose := func(chosen *string, name, usage, one, other string) {
-		a.flags.Func(name, usage, func(value string) error {
-			if *chosen = value; value != one && value != other {
-				return fmt.Errorf("use %s or %s", one, other)
-			}
-			return nil
-		})
-	}
-	choose(&a.output, "output", "print the results as `text or json`", "text", "json")
-	choose(&a.onFailure, "on-failure", "`stop or continue` after an operation that failed (default as the file says, or stop)", "stop", "continue")
-	choose(&a.preflight, "preflight", "check first that no operation has to fail: `full or off` (default as the file says, or full)", "full", "off")
+// applying returns the command that executes files, or that shows the changes which they would make.
+func (p *program) applying(state *operations.State, name, short string) *cobra.Command {
+	var options applyFlags
+	command := &cobra.Command{Use: name + " FILE...", Short: short, RunE: func(command *cobra.Command, names []string) (err error) {
+		*state, err = p.apply(command.Context(), options, name == "preview", names)
+		return err
+	}}
+	options.register(command.Flags())
+	return command
 }
 
-// override replaces the options of a file by those of flags.
-func (a *applyFlags) override(file *operations.File) {
-	if a.onFailure != "" {
-		file.Continue = a.onFailure == "continue"
-	}
-	if a.preflight != "" {
-		file.SkipPreflight = a.preflight == "off"
-	}
+func (a *applyFlags) register(flags *pflag.FlagSet) {
+	a.cluster.register(flags)
+	flags.StringVar(&a.task, "task", "", "`name` of the task, the same for each repetition after a failure: no operation is executed twice")
+	flags.Func("output", "print the results as `text or json`", func(value string) error {
+		if a.output = value; value != "text" && value != "json" {
+			return errors.New("use text or json")
+		}
+		return nil
+	})
 }
 
-func (p *program) apply(ctx context.Context, preview bool, args []string) (operations.State, error) {
-	options := applyFlags{flags: newFlags()}
-	options.register()
-	names, err := p.parse(options.flags, args)
-	if err != nil {
-		return "", err
-	}
+func (p *program) apply(ctx context.Context, options applyFlags, preview bool, names []string) (operations.State, error) {
 	files, err := p.read(names)
 	if err != nil {
 		return "", err
@@ -68,7 +57,6 @@ func (p *program) apply(ctx context.Context, preview bool, args []string) (opera
 	}
 	worst := operations.Done
 	for i, file := range files {
-		options.override(&file.File)
 		file.DryRun = file.DryRun || preview
 		if file.Task = options.task; file.Task != "" && i > 0 {
 			file.Task += " " + strconv.Itoa(i)

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 	"k8s.io/client-go/tools/clientcmd"
@@ -25,27 +26,16 @@ import (
 	"github.com/mallard-dev/mallard/crud/operations"
 )
 
-const help = `crud executes operation files: it creates, patches and deletes objects of any kind.
-
-  crud apply [flags] FILE...    executes the operations, after a check that nothing has to fail; after a file that failed, the next ones are not executed
-  crud preview [flags] FILE...  shows what apply would change, without values of Secrets, and changes nothing
-  crud lint FILE...             checks files without a cluster
-  crud schema                   prints the JSON Schema of operation files, for editors
-
-A FILE is YAML or JSON, and - is standard input. Flags of a command: crud COMMAND --help
-
-Examples:
-  crud preview operations.yaml
+const examples = `  crud preview operations.yaml
   crud apply --context staging --output json operations.yaml
-  echo '{"operationType": "JQPatch", "kind": "Deployment", "name": "nginx", "spec": ".spec.replicas = 3"}' | crud apply --namespace default -
+  echo '{"operationType": "JQPatch", "kind": "Deployment", "name": "nginx", "spec": ".spec.replicas = 3"}' | crud apply --namespace default -`
 
-Exit codes:
+const exitCodes = `Exit codes:
   0    everything is done (preview: nothing would fail; lint: there is no mistake)
   1    an operation failed (preview: would fail)
   2    a flag or a file is invalid; nothing was executed
   3    try again later: an object was modified concurrently or is being deleted, or the API server is not available
-  130  interrupted: the operations after the present one were not executed
-`
+  130  interrupted: the operations after the present one were not executed`
 
 // Exit codes.
 const (
@@ -83,15 +73,17 @@ func main() {
 }
 
 func (p *program) run(ctx context.Context, args []string) int {
-	state, err := p.command(ctx, args)
-	isHelp := errors.Is(err, pflag.ErrHelp)
-	if err != nil && !isHelp {
-		fmt.Fprintln(p.errs, "crud:", strings.ReplaceAll(err.Error(), "\n", "\ncrud: "))
+	state := operations.Done
+	root := p.command(&state)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err != nil {
+		fmt.Fprintln(p.errs, "crud:", strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "\ncrud: "))
 	}
 	switch {
 	case state == operations.Failed:
 		return exitFailed
-	case err != nil && !isHelp:
+	case err != nil:
 		return exitUsage
 	case state == operations.Again:
 		return exitAgain
@@ -99,40 +91,26 @@ func (p *program) run(ctx context.Context, args []string) int {
 	return exitDone
 }
 
-// command executes a command. Unless the state is Failed, an error is about its flags and files.
-func (p *program) command(ctx context.Context, args []string) (operations.State, error) {
-	if len(args) == 0 {
-		return "", errors.New("a command is missing: use apply, preview, lint or schema (see crud --help)")
+// command returns the commands. Unless they set the state to Failed, an error is about flags and files.
+func (p *program) command(state *operations.State) *cobra.Command {
+	root := &cobra.Command{
+		Use: "crud", Short: "Execute operation files, which create, patch and delete objects of any kind", Example: examples,
+		SilenceErrors: true, SilenceUsage: true,
+		RunE: func(*cobra.Command, []string) error { return errors.New("a command is missing: see crud --help") },
 	}
-	switch name, args := args[0], args[1:]; name {
-	case "apply", "preview":
-		return p.apply(ctx, name == "preview", args)
-	case "lint":
-		names, err := p.parse(newFlags(), args)
-		if err == nil {
-			_, err = p.read(names)
-		}
-		return operations.Done, err
-	case "schema":
-		if len(args) > 0 {
-			return "", fmt.Errorf("schema takes no argument: leave out %q", args[0])
-		}
-		fmt.Fprint(p.out, string(operations.Schema))
-	case "help", "-h", "--help":
-		fmt.Fprint(p.out, help)
-	default:
-		return "", fmt.Errorf("command %q does not exist: use apply, preview, lint or schema (see crud --help)", name)
-	}
-	return operations.Done, nil
-}
-
-func newFlags() *pflag.FlagSet { return pflag.NewFlagSet("crud", pflag.ContinueOnError) }
-
-// parse returns the arguments other than flags. With --help it prints the help and the flags.
-func (p *program) parse(flags *pflag.FlagSet, args []string) ([]string, error) {
-	flags.Usage = func() { fmt.Fprintf(p.out, "%s\nFlags:\n%s", help, flags.FlagUsages()) }
-	err := flags.Parse(args)
-	return flags.Args(), err
+	root.Long = root.Short + ".\nA FILE is YAML or JSON, and - is standard input.\n\n" + exitCodes
+	root.AddCommand(
+		p.applying(state, "apply", "Check and execute the operations; after a file that failed, the next ones are not executed"),
+		p.applying(state, "preview", "Show the changes that apply would make, without values of Secrets, and change nothing"),
+		&cobra.Command{Use: "lint FILE...", Short: "Check files without a cluster", RunE: func(_ *cobra.Command, names []string) error {
+			_, err := p.read(names)
+			return err
+		}},
+		&cobra.Command{Use: "schema", Short: "Print the JSON Schema of operation files", Args: cobra.NoArgs, Run: func(*cobra.Command, []string) {
+			fmt.Fprint(p.out, string(operations.Schema))
+		}},
+	)
+	return root
 }
 
 type namedFile struct {
