@@ -14,6 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
@@ -110,18 +113,16 @@ func (o *object) edit(t *testing.T, env *harness.Env, made edit) {
 func (o *object) expect(t *testing.T, env *harness.Env, when string, want specs) {
 	t.Helper()
 	for version, want := range map[string]json.RawMessage{"v1": want.V1, "v1beta1": want.V1beta1} {
-		var got struct {
-			Spec any `json:"spec"`
-		}
-		output := env.Kubectl(t, append([]string{"get", "-o", "json"}, o.at(version)...)...)
-		if err := json.Unmarshal([]byte(output), &got); err != nil {
+		resource := schema.GroupVersionResource{Group: o.group, Version: version, Resource: strings.ToLower(o.kind) + "s"}
+		live, err := env.Dynamic.Resource(resource).Namespace(o.namespace).Get(t.Context(), "subject", metav1.GetOptions{})
+		if err != nil {
 			t.Fatal(err)
 		}
 		var wanted any
-		if err := json.Unmarshal(want, &wanted); err != nil {
+		if err := utiljson.Unmarshal(want, &wanted); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(wanted, got.Spec); diff != "" {
+		if diff := cmp.Diff(wanted, live.Object["spec"]); diff != "" {
 			t.Errorf("the spec at %s %s (-want +got):\n%s", version, when, diff)
 		}
 	}
