@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	clientgotesting "k8s.io/client-go/testing"
 
 	"knative.dev/pkg/controller"
@@ -74,6 +75,9 @@ func TestReconcile_ManySubjectsRejected_OthersAreBound(t *testing.T) {
 	w.dynamic.PrependReactor("patch", "*", func(action clientgotesting.Action) (bool, runtime.Object, error) {
 		name := action.(clientgotesting.PatchAction).GetName()
 		tried[name]++
+		if name != "z" && name != "d00" {
+			return true, nil, apierrors.NewInvalid(schema.GroupKind{}, name, field.ErrorList{field.Forbidden(field.NewPath("spec"), "denied")})
+		}
 		return name != "z", nil, apierrors.NewForbidden(deploymentsResource, name, errors.New("denied"))
 	})
 	for second := range 60 {
@@ -133,12 +137,15 @@ func TestReconcile_ChangedConcurrently_IsRetried(t *testing.T) {
 	w.dynamic.PrependReactor("patch", "*", func(clientgotesting.Action) (bool, runtime.Object, error) { return failing, nil, stale })
 	_ = w.reconcile(t, "a")
 	w.check(t, "a", v1.ReasonBinding, "Deployment d was changed concurrently; retrying")
-	for range 8 {
-		w.clock.Step(time.Second)
+	for delay := firstDelay; delay < lastDelay; delay *= 2 { // the status of an object may change all the time during a rollout
+		w.clock.Step(delay)
 		_ = w.reconcile(t, "a")
+		w.check(t, "a", v1.ReasonBinding, "Deployment d was changed concurrently; retrying")
 	}
+	w.clock.Step(lastDelay)
+	_ = w.reconcile(t, "a")
 	if c := w.binding(t, "a").Status.GetCondition(v1.AddressBindingConditionSubjectsBound); c.GetReason() != v1.ReasonBindFailed {
-		t.Errorf("after some retries SubjectsBound is %s with %q", c.Status, c.GetReason())
+		t.Errorf("after a minute SubjectsBound is %s with %q", c.Status, c.GetReason())
 	}
 	failing = false
 	w.clock.Step(lastDelay)

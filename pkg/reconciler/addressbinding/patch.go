@@ -8,6 +8,7 @@ package addressbinding
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,8 +32,8 @@ import (
 const (
 	// firstDelay is the time after which a patch is repeated first. It doubles each time, up to lastDelay.
 	firstDelay, lastDelay = time.Second, 30 * time.Second
-	// reportAfter is the delay from which on BindFailed reports that a patch is reverted, or that the object is not as the cache has it. Before
-	// that, the event of a concurrent change might not have been delivered.
+	// reportAfter is the delay from which on BindFailed reports that a patch is reverted. That the object is not as the cache has it is reported from
+	// lastDelay on: before that, an object might change all the time, as during a rollout.
 	reportAfter = 4 * time.Second
 	// failuresAtOnce is the number of patches of a reconciliation that may fail before the others wait for the next one: hundreds of rejected
 	// subjects must not cause as many requests at once.
@@ -160,8 +161,8 @@ func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k subject
 	case apierrors.IsNotFound(err):
 		s.object = nil
 		return nil
-	case apierrors.IsInvalid(err) && s.last.delay < reportAfter/2:
-		return concurrently // a test of the patch has failed, probably
+	case hasChanged(err) && s.last.delay < lastDelay:
+		return concurrently
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot patch resource "):
 		// Admission rejects single objects with the same code. These are the words of k8s.io/apiserver for a missing permission.
 		return failures.Newf(v1.ReasonSubjectForbidden, "patching %s: %v", s.title, err)
@@ -176,6 +177,12 @@ func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k subject
 			"an admission webhook removed it, or the CRD's schema prunes it", s.title)
 	}
 	return nil
+}
+
+// hasChanged reports whether a test of the patch failed. The API server names no cause for that, but for each field that it rejects.
+func hasChanged(err error) bool {
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	return ok && apierrors.IsInvalid(err) && (status.ErrStatus.Details == nil || len(status.ErrStatus.Details.Causes) == 0)
 }
 
 // precedence is the order in which reasons of SubjectsBound are reported: the condition has the first one that applies.
