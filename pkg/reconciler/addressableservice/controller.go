@@ -53,6 +53,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 	r.tracker = impl.Tracker
 
 	addressableServices.Informer().AddEventHandler(cache.FilteringResourceEventHandler{FilterFunc: isOurs, Handler: controller.HandleAll(impl.Enqueue)})
+	addressableServices.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: r.tracker.OnDeletedObserver})
 
 	// The objects that they refer to, the Services with the names of their aliases, and namespaces: the reconciler tracks each.
 	addressableServices.Informer().AddEventHandler(controller.HandleAll(controller.EnsureTypeMeta(r.tracker.OnChanged, addressableServiceKind)))

@@ -32,6 +32,7 @@ import (
 	"knative.dev/pkg/injection/clients/dynamicclient"
 	_ "knative.dev/pkg/injection/clients/dynamicclient/fake"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
+	"knative.dev/pkg/tracker"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
@@ -162,6 +163,39 @@ func TestController_ConfigMapChanges_EnqueuesObjectsOfOurClassOnly(t *testing.T)
 	r.configure("example.org")
 	if got := enqueued(impl); !slices.Equal(got, []string{"a", "d"}) {
 		t.Errorf("enqueued are %q, want those of our class", got)
+	}
+}
+
+// A replica that does not lead reconciles no object.
+func TestController_AnotherLeaderDeletesTheObject_ItsReferencesAreForgotten(t *testing.T) {
+	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t)
+	r := &running{ctx: ctx, watcher: &configmap.ManualWatcher{Namespace: "knative-samples"}}
+	impl := NewController(ctx, r.watcher)
+	stop, err := reconcilertesting.RunAndSyncInformers(ctx, informers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		stop()
+	})
+	r.create(t, object("a"))
+	ref := tracker.Reference{APIVersion: "v1", Kind: "Service", Namespace: ns, Name: "target"}
+	if err := impl.Tracker.TrackReference(ref, object("a")); err != nil {
+		t.Fatal(err)
+	}
+	target := service(ns, "target")
+	target.SetGroupVersionKind(serviceKind)
+	if observers := impl.Tracker.GetObservers(target); len(observers) != 1 {
+		t.Fatalf("the observers are %v", observers)
+	}
+	if err := fakesamplesclient.Get(ctx).SamplesV1().AddressableServices(ns).Delete(ctx, "a", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := wait.PollUntilContextTimeout(ctx, time.Millisecond, wait.ForeverTestTimeout, true, func(context.Context) (bool, error) {
+		return len(impl.Tracker.GetObservers(target)) == 0, nil
+	}); err != nil {
+		t.Errorf("the observers are %v", impl.Tracker.GetObservers(target))
 	}
 }
 
