@@ -204,7 +204,9 @@ func throughArray(c *converter, older, newer *model.Type) (conversion *Conversio
 }
 
 func throughMap(c *converter, older, newer *model.Type) (conversion *Conversion, reason string) {
-	if older.Kind == model.Map && newer.Kind == model.Map && !older.Key.Base().Same(newer.Key.Base()) {
+	writesItself := func(key *model.Type) bool { return slices.ContainsFunc(ownJSON, key.Has) }
+	if older.Kind == model.Map && newer.Kind == model.Map && !older.Key.Same(newer.Key) &&
+		(!older.Key.Base().Same(newer.Key.Base()) || writesItself(older.Key) || writesItself(newer.Key)) {
 		return nil, fmt.Sprintf("the keys are %s and %s", older.Key, newer.Key)
 	}
 	return c.through(model.Map, OfMap, older, newer)

@@ -108,6 +108,9 @@ func TestConvert_TypesThatDoNotConvert_ReturnsNothing(t *testing.T) {
 		"another module's type with its JSON": {
 			foreign("Level", basic("string"), "MarshalJSON"), basic("string"), "no conversion from duck.Level to string",
 		},
+		"a key with its text": {
+			mapOf(foreign("Level", basic("string"), "MarshalText"), basic("int32")), mapOf(basic("string"), basic("int32")), "the keys are duck.Level and string",
+		},
 		"a struct of ours and of others": {
 			olderRule, foreign("Rule", structOf()), "no conversion from v1beta1.Rule to duck.Rule",
 		},
