@@ -41,7 +41,7 @@ func (a Arguments) addNotices(files tree) {
 			f.content = template.ReplaceAll(f.content, []byte(`      values:
         regexp:
           KEPT: '(Copyright \d+ `+oldHolder+`\.\n)?'
-          SPDX: '(`+oldLicense+`|`+a.License+`)'
+          SPDX: '(`+oldLicense+`|`+regexp.QuoteMeta(a.License)+`)'
       template: |-
         {{ KEPT }}Copyright $1 `+a.Authors+".\n"))
 		case path == headers:
