@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Variable is the environment variable that switches concerns off, separated by commas.
@@ -44,7 +45,7 @@ var concerns = []concern{
 // parseOff returns the concerns that the environment variable switches off.
 func parseOff(value string) (map[concern]bool, error) {
 	off := map[concern]bool{}
-	for name := range strings.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune(", ", r) }) {
+	for name := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
 		c := concern(name)
 		if !slices.Contains(concerns, c) {
 			return nil, fmt.Errorf("environment variable %s: there is no concern %q; there are: %v", Variable, c, concerns)

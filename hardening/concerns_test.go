@@ -14,7 +14,7 @@ import (
 )
 
 func TestOff_Names_SwitchConcernsOff(t *testing.T) {
-	off, err := parseOff(" tracker, tombstones,")
+	off, err := parseOff(" tracker, tombstones,\n")
 	if got := slices.Sorted(maps.Keys(off)); err != nil || !slices.Equal(got, []concern{tombstones, references}) {
 		t.Errorf("parseOff() = %v, %v", got, err)
 	}
