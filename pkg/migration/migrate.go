@@ -99,8 +99,8 @@ func (r *run) writeAll(ctx context.Context) (written int, err error) {
 		case wrote:
 			written++
 		case err == nil || apierrors.IsNotFound(err): // it was deleted
-		case ctx.Err() != nil, transient(err) && !strings.Contains(err.Error(), " denied the request"):
-			return err // the others would fail, too, unless a webhook rejects this object: the words are those of k8s.io/apiserver
+		case ctx.Err() != nil, transient(err):
+			return err // the others would fail, too
 		default:
 			rejected = append(rejected, err)
 		}
@@ -186,11 +186,12 @@ func (m *Migrator) try(ctx context.Context, what string, request func() error) e
 }
 
 // transient reports whether the same request may succeed later: the object was changed concurrently, the server is busy, fails or cannot be reached, or
-// a webhook that it calls fails, which is an error 500.
+// a webhook that it calls fails, which is an error 500. A webhook may deny an object with that code, too: the words are those of k8s.io/apiserver.
 func transient(err error) bool {
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
 		code := status.Status().Code
-		return code == http.StatusConflict || code == http.StatusTooManyRequests || code >= http.StatusInternalServerError
+		isDenied := strings.Contains(err.Error(), " denied the request")
+		return code == http.StatusConflict || code == http.StatusTooManyRequests || code >= http.StatusInternalServerError && !isDenied
 	}
 	return !errors.Is(err, errChanged) && !errors.Is(err, context.Canceled)
 }

@@ -66,6 +66,7 @@ func TestTransient_Errors_AreClassified(t *testing.T) {
 		"interrupted":            {fmt.Errorf("patching: %w", context.Canceled), false},
 		"rejected by validation": {apierrors.NewInvalid(schema.GroupKind{Kind: "Gauge"}, "it", nil), false},
 		"rejected by a webhook":  {apierrors.NewBadRequest("admission webhook denied the request"), false},
+		"denied with a 500":      {apierrors.NewInternalError(errors.New("admission webhook denied the request: no")), false},
 		"forbidden":              {apierrors.NewForbidden(gauges, "it", errors.New("no role")), false},
 		"not found":              {apierrors.NewNotFound(gauges, "it"), false},
 		"expired list":           {apierrors.NewResourceExpired("too old"), false},
