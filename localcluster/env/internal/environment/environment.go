@@ -202,6 +202,12 @@ func (e *Env) startOperator(ctx context.Context, options Options, binaries map[s
 	if err := e.Runner.WaitReady(limited); err != nil {
 		return err
 	}
+	if err := e.waitRegistered(limited, func(service string) bool {
+		_, err := e.Runner.Process(service)
+		return err == nil && !held[service]
+	}); err != nil {
+		return err
+	}
 	end()
 	return nil
 }

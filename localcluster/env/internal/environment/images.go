@@ -117,6 +117,11 @@ func (e *Env) waitAvailable(ctx context.Context, options Options) error {
 	case err != nil:
 		return fmt.Errorf("waiting until %s is available: %w\n%s", missing, err, e.DescribePods(ctx))
 	}
+	limited, cancel := context.WithTimeout(ctx, options.ReadyTimeout)
+	defer cancel()
+	if err := e.waitRegistered(limited, func(service string) bool { return service != "" }); err != nil {
+		return err
+	}
 	end()
 	return nil
 }
