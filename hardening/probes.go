@@ -47,7 +47,7 @@ func checkPorts(ctx context.Context) {
 	for variable, port := range ports {
 		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", ":"+port)
 		if errors.Is(err, syscall.EADDRINUSE) {
-			log.Fatalf("environment variable %s=%s: %v", variable, port, err) //nolint:gosec // of the administrator
+			log.Fatalf("environment variable %s=%s: %v", variable, port, err)
 		}
 		if err == nil { // knative.dev/pkg reports others
 			_ = listener.Close()

@@ -97,7 +97,7 @@ func parts(value reflect.Value) iter.Seq2[string, reflect.Value] {
 
 // pathOf returns the text that the path of a part has after that of the value.
 func pathOf(value reflect.Value, name string) string {
-	switch value.Kind() { //nolint:exhaustive // the others add nothing
+	switch value.Kind() {
 	case reflect.Slice, reflect.Array, reflect.Map:
 		return "[]"
 	case reflect.Struct:

@@ -162,7 +162,7 @@ func (r *rejected) clean(what, text string) {
 func everything(err error) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%v\n%+v\n%#v\n%q\n", err, err, err, err)
-	encoded, _ := json.Marshal(struct{ Err error }{err}) //nolint:errchkjson // text is enough if it fails
+	encoded, _ := json.Marshal(struct{ Err error }{err}) //nolint:errchkjson,musttag // text is enough if it fails, whatever its names
 	for cause := err; cause != nil; cause = errors.Unwrap(cause) {
 		fmt.Fprintln(&text, cause)
 	}

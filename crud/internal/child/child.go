@@ -48,7 +48,7 @@ func init() { //nolint:gochecknoinits // see the documentation of the package
 	out.SetEscapeHTML(false) // as programs print results
 	for {
 		var r request
-		if in.Decode(&r) != nil || out.Encode(r.serve()) != nil {
+		if in.Decode(&r) != nil || out.Encode(r.serve()) != nil { //nolint:errchkjson // the condition is the check
 			os.Exit(0) // the parent has ended
 		}
 		var stats runtime.MemStats

@@ -145,9 +145,10 @@ func (r *Reconciler) reconcileAddress(ab *v1.AddressBinding) {
 
 // reconcileInterception marks Intercepted.
 func (r *Reconciler) reconcileInterception(ab *v1.AddressBinding) {
-	if entry, recorded := binding.Recorded(ab, ab.Spec.Subject.GroupVersionKind().GroupKind()); !recorded {
+	kind := ab.Spec.Subject.GroupVersionKind().GroupKind()
+	if entry, recorded := binding.Recorded(ab, kind); !recorded {
 		ab.Status.MarkInterceptionUnknown()
-	} else if reason := r.notIntercepted(ab.Namespace, schema.GroupResource{Group: ab.Spec.Subject.GroupVersionKind().Group, Resource: entry.Resource}); reason != "" {
+	} else if reason := r.notIntercepted(ab.Namespace, schema.GroupResource{Group: kind.Group, Resource: entry.Resource}); reason != "" {
 		ab.Status.MarkNotIntercepted(reason)
 	} else {
 		ab.Status.MarkIntercepted()
