@@ -7,6 +7,7 @@ package crud
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -43,7 +44,7 @@ func (c *conflicts) RoundTrip(request *http.Request) (*http.Response, error) {
 // patching returns a function that patches the ConfigMap.
 func (c *conflicts) patching(t *testing.T, backoff wait.Backoff) func(context.Context) error {
 	t.Helper()
-	client, err := New(&rest.Config{Transport: c, QPS: -1}, Options{FieldManager: "test", Backoff: backoff})
+	client, err := New(&rest.Config{Transport: c}, Options{FieldManager: "test", Backoff: backoff})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,6 +94,30 @@ func TestT27_FilterPatch_ContextEndsDuringADelay_StopsAtOnce(t *testing.T) {
 		}
 		if took := time.Since(canceled); took > 100*time.Millisecond {
 			t.Errorf("it stopped after %s", took)
+		}
+	})
+}
+
+func TestNew_ConfigWithoutLimit_DelaysNoRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, err := New(&rest.Config{Transport: roundTrip(func(request *http.Request) (*http.Response, error) {
+			if request.Method == http.MethodPatch {
+				return answer(request, http.StatusOK, nil, []byte(`{"apiVersion":"v1","kind":"Pod"}`)), nil
+			}
+			encoded, err := json.Marshal(served(request))
+			return answer(request, http.StatusOK, nil, encoded), err
+		})}, Options{FieldManager: "test"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		for range 50 {
+			if _, err := client.Run(t.Context(), MergePatch(Ref{Kind: "Pod", Namespace: "ns", Name: "a"}, `{"spec":{"nodeName":"n"}}`)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(began); took > 0 {
+			t.Errorf("50 patches were delayed by %s", took)
 		}
 	})
 }

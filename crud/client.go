@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package crud
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,18 +66,20 @@ type Client struct {
 	fights  *flowcontrol.Backoff
 }
 
-// New returns a client for the API server of a configuration. Warnings of the API server are in the results.
+// New returns a client for the API server of a configuration, which limits the requests only if the configuration does. Warnings of the API server are
+// in the results.
 func New(config *rest.Config, options Options) (*Client, error) {
 	if options.FieldManager == "" {
 		return nil, errors.New("crud.Options.FieldManager is empty: set it to the name of the program")
 	}
-	if options.Scheme == nil {
-		options.Scheme = scheme.Scheme
-	}
+	options.Scheme = cmp.Or(options.Scheme, scheme.Scheme)
 	if options.Backoff.Steps == 0 {
 		options.Backoff = DefaultBackoff
 	}
 	config = rest.CopyConfig(config)
+	if config.QPS == 0 && config.RateLimiter == nil {
+		config.QPS = -1 // the API server's priority and fairness decide
+	}
 	config.WarningHandlerWithContext = warningHandler{}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return withoutRetryAfter{next} })
 	client, err := dynamic.NewForConfig(config)

@@ -232,10 +232,8 @@ func jqChange(program string) change {
 		results, err := child.Run(ctx, program, live.Object)
 		switch {
 		case err != nil:
-		case len(results) == 0:
-			err = errors.New("the jq program returned no value: it must return the object")
-		case len(results) > 1:
-			err = errors.New("the jq program returned several values: it must return the object alone")
+		case len(results) != 1:
+			err = fmt.Errorf("the jq program returned %d values: it must return the object alone", len(results))
 		case results[0][0] != '{':
 			var other any
 			_ = json.Unmarshal(results[0], &other) // it is JSON

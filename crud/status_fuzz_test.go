@@ -139,7 +139,7 @@ func FuzzRun_Answers(f *testing.F) {
 		if body == "" {
 			content = encodedStatus(code, reason, message, hasDetails, cause, field, retryAfter)
 		}
-		client, err := New(&rest.Config{Host: "http://a", QPS: -1, Transport: roundTrip(func(request *http.Request) (*http.Response, error) {
+		client, err := New(&rest.Config{Host: "http://a", Transport: roundTrip(func(request *http.Request) (*http.Response, error) {
 			if of := served(request); of != nil {
 				encoded, err := json.Marshal(of)
 				return answer(request, http.StatusOK, nil, encoded), err

@@ -93,7 +93,6 @@ func TestWrite_AnyAnswer_IsExecutedOnceOrReported(t *testing.T) {
 	s := newScene(t)
 	transport := &answering{}
 	config := rest.CopyConfig(s.config)
-	config.QPS = -1
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		transport.next = next
 		return transport

@@ -181,7 +181,6 @@ func (c *cluster) client() (*crud.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig, which --kubeconfig or $KUBECONFIG names: %w", err)
 	}
-	config.QPS = -1 // the API server's priority and fairness decide
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return completing{next} })
 	return crud.New(config, c.options)
 }
