@@ -254,12 +254,14 @@ func Retriable(err error) bool {
 	return err != nil
 }
 
-// repeatsAfter reports whether another attempt of the operation may succeed after an answer that shows another state, or none that is certain.
+// repeatsAfter reports whether another attempt of the operation may succeed. A dry run and a read are never Uncertain: see ofRequest.
 func (o Operation) repeatsAfter(class Class) bool {
 	isFree := o.RequiredVersion() == "" // otherwise another state does not fit anymore
 	switch class {
+	case Throttled, ServerError, DiscoveryUnavailable:
+		return true
 	case Conflict:
-		return o.Type.Deletes() || isFree && o.Type != TypeCreate
+		return isFree && o.Type != TypeCreate
 	case AlreadyExists: // created concurrently, or a name that the API server generated
 		return slices.Contains(creations, o.Type) && isFree && (o.Type != TypeCreate || o.ID == "" && o.Object.GetName() == "")
 	case Uncertain: // the next attempt finds out, or has the same effect

@@ -93,3 +93,42 @@ func TestClassOf_AnswersOfTheAPIServer(t *testing.T) {
 		}
 	}
 }
+
+var allClasses = []Class{
+	Malformed, KindUnknown, KindAmbiguous, ScopeMismatch, SubresourceNotServed, DiscoveryUnavailable, NotFound, AlreadyExists, Terminating, Conflict, Precondition,
+	OwnershipConflict, Immutable, Invalid, PatchTestFailed, FilterFailed, Forbidden, Unauthorized, Throttled, ServerError, Uncertain, Canceled,
+}
+
+// Otherwise, a client would repeat an operation of which it says that it must not be repeated.
+func TestRepeatsAfter_EachOperationAndClass_IsNotFinal(t *testing.T) {
+	pod := Ref{APIVersion: "v1", Kind: "Pod", Namespace: "d", Name: "a"}
+	operations := append(everyOperation(), MergePatch(pod, `{"metadata":{"resourceVersion":"1"}}`),
+		JSONPatch(pod, `[{"op":"replace","path":"/metadata/resourceVersion","value":"1"},{"op":"add","path":"/metadata/labels/a","value":"b"}]`))
+	for _, op := range operations {
+		withVersion := op
+		withVersion.Preconditions.ResourceVersion = new("1")
+		operations = append(operations, withVersion)
+	}
+	repeated := map[Class]int{}
+	for _, op := range operations {
+		if op.Type == TypeJQPatch {
+			op.change = jqChange(op.JQ)
+		}
+		for _, class := range allClasses {
+			if !op.repeatsAfter(class) {
+				continue
+			}
+			repeated[class]++
+			// A filter remembers the patch that it has sent, but only for the attempts of one execution.
+			remembers := class == Uncertain && op.change != nil && op.Object == nil
+			if op.isFinal(class) && !remembers {
+				t.Errorf("%s (%+v) is repeated after %s, and is final", op, op, class)
+			}
+		}
+	}
+	for _, class := range []Class{DiscoveryUnavailable, AlreadyExists, Conflict, Throttled, ServerError, Uncertain} {
+		if repeated[class] == 0 {
+			t.Errorf("no operation is repeated after %s", class)
+		}
+	}
+}

@@ -135,20 +135,17 @@ func (c *call) retry(ctx context.Context, attempt func() error) error {
 		c.result.Attempts++
 		err := attempt()
 		class, limit := ClassOf(err), c.options.Backoff.Steps
-		passes := class == Throttled || class == ServerError || class == DiscoveryUnavailable || class == Uncertain && c.options.DryRun // which stores nothing
 		if class != Conflict && class != AlreadyExists {
 			limit = min(limit, mostFailures)
 		}
-		if err == nil || !passes && !c.op.repeatsAfter(class) || c.result.Attempts >= limit {
+		if err == nil || !c.op.repeatsAfter(class) || c.result.Attempts >= limit {
 			return err
 		}
 		c.retrying(ctx, class)
-		delay := backoff.Step()
+		suggested, _ := apierrors.SuggestsClientDelay(err)
+		delay := max(backoff.Step(), time.Duration(suggested)*time.Second)
 		if class == Throttled {
 			delay = max(delay, throttledDelay)
-		}
-		if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
-			delay = max(delay, time.Duration(seconds)*time.Second)
 		}
 		if !sleep(ctx, delay) {
 			return canceled(ctx, fmt.Errorf("waiting for the next attempt after: %w", err))
