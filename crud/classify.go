@@ -82,20 +82,21 @@ var permanent = []string{
 	"trying to send message larger than max",
 }
 
-// throttling is a part of the messages with which the API server rejects requests before it executes them (k8s.io/apiserver/pkg/server/filters).
-const throttling = "please try again later"
+// unexecuted are parts of the texts with which the API server rejects requests before it executes them (k8s.io/apiserver/pkg/server), by class. Its
+// other answers are JSON.
+var unexecuted = map[Class]string{Throttled: "please try again later", KindUnknown: "404 page not found"}
 
 // ofRequest returns the error of a request with its class. A read and a dry run may be sent again. A write may have been executed unless the API server
-// rejected it: a 5xx response can follow a write to etcd, a proxy can make other responses, and the context may have ended after the request was sent.
+// rejected it: a 5xx response can follow a write to etcd, a proxy can make any other, and the context may have ended after the request was sent.
 func ofRequest(writes bool, err error) error {
 	var status apierrors.APIStatus
 	answered := errors.As(err, &status)
-	text, _ := apierrors.StatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+	text, isText := apierrors.StatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 	switch class := ClassOf(err); {
 	case !writes && class == Uncertain:
 		return ServerError.of(err)
-	case !writes, class == Throttled && strings.Contains(text.Message, throttling):
-	case class == Throttled, class == ServerError && answered, class == Canceled, class == Malformed && !answered,
+	case !writes, unexecuted[class] != "" && strings.Contains(text.Message, unexecuted[class]):
+	case isText, class == Throttled, class == ServerError && answered, class == Canceled, class == Malformed && !answered,
 		answered && status.Status().Code == http.StatusRequestTimeout:
 		return Uncertain.of(err)
 	}

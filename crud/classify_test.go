@@ -94,6 +94,27 @@ func TestClassOf_AnswersOfTheAPIServer(t *testing.T) {
 	}
 }
 
+// Only the API server knows that it did not execute a write. It answers with a Status, except for two reasons.
+func TestOfRequest_AnswerOfAProxy_IsUncertainAfterAWrite(t *testing.T) {
+	answered := func(code int, body string) error {
+		return apierrors.NewGenericServerResponse(code, "patch", schema.GroupResource{Resource: "pods"}, "a", body, 0, true)
+	}
+	for code, class := range map[int]Class{400: Invalid, 401: Unauthorized, 403: Forbidden, 404: KindUnknown, 409: Conflict, 410: Invalid, 422: Invalid, 429: Throttled} {
+		err := answered(code, "<html>")
+		if read, written := ClassOf(ofRequest(false, err)), ClassOf(ofRequest(true, err)); read != class || written != Uncertain {
+			t.Errorf("%d: the class is %s after a read, and %s after a write", code, read, written)
+		}
+	}
+	for want, err := range map[Class]error{
+		KindUnknown: answered(404, "404 page not found"), Throttled: answered(429, "Too many requests, please try again later."),
+		Forbidden: apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "a", errors.New("no rule")),
+	} {
+		if class := ClassOf(ofRequest(true, err)); class != want {
+			t.Errorf("%v: the class is %s, want %s", err, class, want)
+		}
+	}
+}
+
 var allClasses = []Class{
 	Malformed, KindUnknown, KindAmbiguous, ScopeMismatch, SubresourceNotServed, DiscoveryUnavailable, NotFound, AlreadyExists, Terminating, Conflict, Precondition,
 	OwnershipConflict, Immutable, Invalid, PatchTestFailed, FilterFailed, Forbidden, Unauthorized, Throttled, ServerError, Uncertain, Canceled,

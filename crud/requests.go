@@ -148,7 +148,7 @@ func (c *call) retry(ctx context.Context, attempt func() error) error {
 			delay = max(delay, throttledDelay)
 		}
 		if !sleep(ctx, delay) {
-			return canceled(ctx, fmt.Errorf("waiting for the next attempt after: %w", err))
+			return fmt.Errorf("%w, waiting for the next attempt after: %w", context.Cause(ctx), err) // which may be Uncertain
 		}
 	}
 }

@@ -6,17 +6,17 @@ SPDX-License-Identifier: Apache-2.0
 package crud
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/rest"
 
 	"github.com/mallard-dev/mallard/crud"
 )
@@ -90,29 +90,106 @@ func (s *scene) effects(name string) int {
 
 // A proxy can answer a write with any code after the API server has executed it, or before.
 func TestWrite_AnyAnswer_IsExecutedOnceOrReported(t *testing.T) {
-	s := newScene(t)
-	transport := &answering{}
-	config := rest.CopyConfig(s.config)
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		transport.next = next
-		return transport
-	})
-	client, err := crud.New(config, crud.Options{FieldManager: "crud-test", Backoff: quickBackoff(time.Millisecond)})
-	if err != nil {
-		t.Fatal(err)
+	for _, code := range answerCodes {
+		t.Run(strconv.Itoa(code), func(t *testing.T) {
+			s := newScene(t)
+			transport := &answering{code: code}
+			client := s.wrapped(func(next http.RoundTripper) http.RoundTripper {
+				transport.next = next
+				return transport
+			})
+			for i := range 40 {
+				id, name := []string{"", "id"}[i%2], fmt.Sprintf("w%d", i)
+				s.env.Apply(t, s.ns, `{apiVersion: `+group+`/v1, kind: Widget, metadata: {name: `+name+`}, spec: {list: [a]}}`)
+				op := s.appending(name, id)[i/2%5]
+				transport.executed, transport.retryAfter, transport.keepsHead = i/10 != 0, i/10 != 1, i/10 == 3
+				transport.isNext.Store(true)
+				result, err := client.Run(t.Context(), op)
+				effects, class := s.effects(name), crud.ClassOf(err)
+				if effects > 1 || err == nil && effects == 0 || err != nil && (class != crud.Uncertain || op.ID != "") {
+					t.Errorf("%s with id %q (executed: %t, Retry-After: %t, headers: %t): %d effects, %s, %v", op, op.ID,
+						transport.executed, transport.retryAfter, transport.keepsHead, effects, result.Outcome, err)
+				}
+			}
+		})
 	}
-	for i := range 40 * len(answerCodes) {
-		id, name := []string{"", "id"}[i%2], fmt.Sprintf("w%d", i)
+}
+
+// twice delivers each write twice, as a proxy does that lost the first answer.
+type twice struct{ next http.RoundTripper }
+
+func (t twice) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method != http.MethodGet {
+		first := request.Clone(request.Context())
+		var err error
+		if first.Body, err = request.GetBody(); err != nil {
+			return nil, err
+		}
+		response, err := t.next.RoundTrip(first)
+		if err != nil {
+			return nil, err
+		}
+		if err := response.Body.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return t.next.RoundTrip(request)
+}
+
+func TestWrite_RequestIsDeliveredTwice_IsExecutedOnce(t *testing.T) {
+	s := newScene(t)
+	client := s.wrapped(func(next http.RoundTripper) http.RoundTripper { return twice{next} })
+	for i := range 5 {
+		name := fmt.Sprintf("t%d", i)
 		s.env.Apply(t, s.ns, `{apiVersion: `+group+`/v1, kind: Widget, metadata: {name: `+name+`}, spec: {list: [a]}}`)
-		op := s.appending(name, id)[i/2%5]
-		transport.code, transport.executed = answerCodes[i/40], i/10%4 != 0
-		transport.retryAfter, transport.keepsHead = i/10%4 != 1, i/10%4 == 3
-		transport.isNext.Store(true)
+		op := s.appending(name, "id")[i]
 		result, err := client.Run(t.Context(), op)
-		effects, class := s.effects(name), crud.ClassOf(err)
-		if effects > 1 || err == nil && effects == 0 || err != nil && (class != crud.Uncertain || op.ID != "") {
-			t.Errorf("%s with id %q, answered with %d (executed: %t, Retry-After: %t, headers: %t): %d effects, %s, %v", op, op.ID,
-				transport.code, transport.executed, transport.retryAfter, transport.keepsHead, effects, result.Outcome, err)
+		// Without an id, the conflict with itself looks like one with another writer.
+		if effects := s.effects(name); effects != 1 || err != nil && (op.ID != "" || crud.ClassOf(err) != crud.Conflict) {
+			t.Errorf("%s: %d effects, %s, %v", op, effects, result.Outcome, err)
+		}
+	}
+}
+
+// late executes a write, and ends the context of the operation before the answer arrives.
+type late struct {
+	next   http.RoundTripper
+	cancel *atomic.Pointer[context.CancelFunc]
+}
+
+func (l late) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method == http.MethodGet {
+		return l.next.RoundTrip(request)
+	}
+	response, err := l.next.RoundTrip(request)
+	if err != nil || response.StatusCode >= http.StatusBadRequest {
+		return response, err
+	}
+	if err := response.Body.Close(); err != nil {
+		return nil, err
+	}
+	(*l.cancel.Load())()
+	return nil, request.Context().Err()
+}
+
+func TestWrite_ContextEndsBeforeTheAnswer_IsUncertain(t *testing.T) {
+	s := newScene(t)
+	var cancel atomic.Pointer[context.CancelFunc]
+	client := s.wrapped(func(next http.RoundTripper) http.RoundTripper { return late{next, &cancel} })
+	for i := range 10 {
+		id, name := []string{"", "id"}[i%2], fmt.Sprintf("l%d", i)
+		s.env.Apply(t, s.ns, `{apiVersion: `+group+`/v1, kind: Widget, metadata: {name: `+name+`}, spec: {list: [a]}}`)
+		op := s.appending(name, id)[i/2]
+		ctx, end := context.WithCancel(t.Context())
+		cancel.Store(&end)
+		_, err := client.Run(ctx, op)
+		end()
+		if effects := s.effects(name); effects != 1 || crud.ClassOf(err) != crud.Uncertain {
+			t.Errorf("%s with id %q: %d effects, %v", op, op.ID, effects, err)
+		}
+		// An operation with an id or a resourceVersion finds out, and others must not be repeated.
+		if again := crud.Retriable(err); again != (op.ID != "" || op.RequiredVersion() != "") {
+			t.Errorf("%s with id %q: may be repeated: %t", op, op.ID, again)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -94,12 +95,7 @@ func TestCreate_GeneratedNamesExist_IsTriedAgain(t *testing.T) {
 	s := newScene(t)
 	var left atomic.Int64
 	left.Store(1)
-	config := rest.CopyConfig(s.config)
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return conflicting{next, &left} })
-	client, err := crud.New(config, crud.Options{FieldManager: "crud-test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := s.wrapped(func(next http.RoundTripper) http.RoundTripper { return conflicting{next, &left} })
 	object := s.configMap("", nil)
 	object.GenerateName = "g-"
 	if result, err := client.Run(t.Context(), crud.Create(object)); err != nil || result.Attempts != 2 {
@@ -111,33 +107,48 @@ func TestCreate_GeneratedNamesExist_IsTriedAgain(t *testing.T) {
 	}
 }
 
-// deletions notes the bodies of deletions.
-type deletions struct {
+// noting sends the bodies of the requests with a method to a channel.
+type noting struct {
 	next   http.RoundTripper
+	method string
 	bodies chan<- string
 }
 
-func (d deletions) RoundTrip(request *http.Request) (*http.Response, error) {
-	if request.Method == http.MethodDelete {
+func (n noting) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method == n.method {
 		body, err := io.ReadAll(request.Body)
 		if err != nil {
 			return nil, err
 		}
-		d.bodies <- string(body)
+		n.bodies <- string(body)
 		request.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	return d.next.RoundTrip(request)
+	return n.next.RoundTrip(request)
+}
+
+// noted returns a client and the body of its next request with a method.
+func (s *scene) noted(method string) (*crud.Client, <-chan string) {
+	s.Helper()
+	bodies := make(chan string, 1)
+	client := s.wrapped(func(next http.RoundTripper) http.RoundTripper { return noting{next, method, bodies} })
+	return client, bodies
+}
+
+// wrapped returns a client with another transport.
+func (s *scene) wrapped(wrap func(http.RoundTripper) http.RoundTripper) *crud.Client {
+	s.Helper()
+	config := rest.CopyConfig(s.config)
+	config.Wrap(wrap)
+	client, err := crud.New(config, crud.Options{FieldManager: "crud-test", Backoff: quickBackoff(time.Millisecond)})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return client
 }
 
 func TestEnsureDeleted_GracePeriod_IsSent(t *testing.T) {
 	s := newScene(t)
-	bodies := make(chan string, 1)
-	config := rest.CopyConfig(s.config)
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return deletions{next, bodies} })
-	client, err := crud.New(config, crud.Options{FieldManager: "crud-test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client, bodies := s.noted(http.MethodDelete)
 	s.run(crud.Create(s.configMap("a", nil)), crud.Created)
 	seconds := int64(0)
 	op := crud.EnsureDeletedInBackground(s.ref("ConfigMap", "a"))

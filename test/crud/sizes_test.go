@@ -15,5 +15,5 @@ const killedEach = 10
 // randomPlans is the number of plans that run with and without preflight.
 const randomPlans = 24
 
-// answerCodes are the codes with which writes are answered.
-var answerCodes = []int{http.StatusTooManyRequests, http.StatusServiceUnavailable}
+// answerCodes are the codes with which writes are answered, and 0 for no answer.
+var answerCodes = []int{0, http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable}
