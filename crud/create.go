@@ -121,7 +121,7 @@ func (c *call) recreate(ctx context.Context, live, desired *unstructured.Unstruc
 	switch {
 	case ClassOf(err) == Precondition:
 		return Conflict.of(err)
-	case err != nil && !apierrors.IsNotFound(err):
+	case err != nil && (c.hasPreconditions() || !apierrors.IsNotFound(err)):
 		return err
 	}
 	c.op.Preconditions = metav1.Preconditions{} // of the object that is deleted now

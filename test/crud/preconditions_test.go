@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -30,18 +31,41 @@ type preconditioned struct {
 }
 
 var preconditionedKinds = []preconditioned{
-	{configMaps, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}`, ""},
-	{appsv1.SchemeGroupVersion.WithResource("replicasets"), `{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: a}, spec: {replicas: 0,
+	{configMaps, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {a: a}}, immutable: true}`, ""},
+	{appsv1.SchemeGroupVersion.WithResource("replicasets"), `{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: a, labels: {a: a}}, spec: {replicas: 0,
 		selector: {matchLabels: {a: a}}, template: {metadata: {labels: {a: a}}, spec: {containers: [{name: c, image: i}]}}}}`, "observedGeneration"},
-	{widgets, `{apiVersion: ` + group + `/v1, kind: Widget, metadata: {name: a}}`, "count"},
-	{gadgets, `{apiVersion: ` + group + `/v1, kind: Gadget, metadata: {name: a}}`, ""},
+	{widgets, `{apiVersion: ` + group + `/v1, kind: Widget, metadata: {name: a, labels: {a: a}}}`, "count"},
+	{gadgets, `{apiVersion: ` + group + `/v1, kind: Gadget, metadata: {name: a, labels: {a: a}}}`, ""},
+}
+
+// What another client does with the object: before the operation runs, between its read and its write, and after the preflight of its plan.
+var disturbances = []string{"none", "modified before", "modified between", "recreated before", "recreated between"}
+
+// disturbances are more for some kinds.
+func (k preconditioned) disturbances() []string {
+	switch k.resource {
+	case configMaps:
+		return append(slices.Clone(disturbances), "deleted between")
+	case widgets:
+		return append(slices.Clone(disturbances), "deleted before", "deleted between", "none after", "modified after", "recreated after", "deleted after")
+	}
+	return disturbances
+}
+
+// preconditions are in the operation or, for one that has a desired state, also in the object.
+func (k preconditioned) preconditions(op crud.Operation) []string {
+	all := []string{"uid", "resourceVersion"}
+	if op.Type == crud.TypeCreateOrUpdate && k.resource == configMaps {
+		all = append(all, "uid of the object", "resourceVersion of the object")
+	}
+	return all
 }
 
 // writesOf returns each operation that can have preconditions, on the object that was read. It sets the label "written", or the field of the status.
 func (k preconditioned) writesOf(s *scene, read *unstructured.Unstructured, status bool) map[string]crud.Operation {
 	ref := s.ref(read.GetKind(), "a")
 	ref.APIVersion = read.GetAPIVersion()
-	merge, json, jq := `{"metadata":{"labels":{"written":"7"}}}`, `[{"op":"add","path":"/metadata/labels","value":{"written":"7"}}`, `.metadata.labels.written = "7"`
+	merge, json, jq := `{"metadata":{"labels":{"written":"7"}}}`, `[{"op":"add","path":"/metadata/labels/written","value":"7"}`, `.metadata.labels.written = "7"`
 	path, value := []string{"metadata", "labels", "written"}, any("7")
 	if status {
 		merge, json, jq = `{"status":{"`+k.count+`":7}}`, `[{"op":"add","path":"/status/`+k.count+`","value":7}`, ".status."+k.count+" = 7"
@@ -71,6 +95,18 @@ func (k preconditioned) writesOf(s *scene, read *unstructured.Unstructured, stat
 			op.Strategy = strategy
 			writes["CreateOrUpdate "+string(strategy)] = op
 		}
+		for _, name := range []string{"JSONPatch", "JQPatch", "FilterPatch"} {
+			op := writes[name]
+			op.ID = "id"
+			writes[name+", id"] = op
+		}
+		if k.resource == configMaps {
+			changed := desired.DeepCopy()
+			changed.Object["data"] = map[string]any{"k": "1"}
+			op := crud.CreateOrUpdate(changed)
+			op.OnImmutable = crud.Recreate
+			writes["CreateOrUpdate, recreate"] = op
+		}
 		writes["EnsureDeleted"], writes["EnsureDeletedInBackground"] = crud.EnsureDeleted(ref), crud.EnsureDeletedInBackground(ref)
 		writes["EnsureDeletedOrphaning"] = crud.EnsureDeletedOrphaning(ref)
 	}
@@ -81,18 +117,24 @@ func (k preconditioned) writesOf(s *scene, read *unstructured.Unstructured, stat
 	return writes
 }
 
-// disturb changes the object as another client, or creates another one of its name.
-func (k preconditioned) disturb(s *scene, how string) *unstructured.Unstructured {
+// disturb changes or deletes the object as another client, or creates another one of its name.
+func (k preconditioned) disturb(s *scene, how string) {
 	s.Helper()
-	if how == "modified" {
-		return s.patch(k.resource, "a", `{"metadata":{"labels":{"theirs":"1"}}}`)
+	switch how {
+	case "none":
+		return
+	case "modified":
+		s.patch(k.resource, "a", `{"metadata":{"labels":{"theirs":"1"}}}`)
+		return
 	}
 	objects := s.env.Dynamic.Resource(k.resource).Namespace(s.ns)
 	background := metav1.DeletePropagationBackground
 	if err := objects.Delete(s.Context(), "a", metav1.DeleteOptions{PropagationPolicy: &background}); err != nil {
 		s.Fatal(err)
 	}
-	return k.create(s)
+	if how == "recreated" {
+		k.create(s)
+	}
 }
 
 func (k preconditioned) create(s *scene) *unstructured.Unstructured {
@@ -105,21 +147,35 @@ func (k preconditioned) create(s *scene) *unstructured.Unstructured {
 }
 
 // expect checks that the object that was meant is the only one that changed, or that nothing changed and the class says why.
-func (k preconditioned) expect(s *scene, row string, read *unstructured.Unstructured, isStale bool, after ended) {
+func (k preconditioned) expect(s *scene, row string, op crud.Operation, read *unstructured.Unstructured, how string, isStale bool, err error) {
 	s.Helper()
-	live, err := s.env.Dynamic.Resource(k.resource).Namespace(s.ns).Get(s.Context(), "a", metav1.GetOptions{})
-	if err != nil && !apierrors.IsNotFound(err) {
-		s.Fatalf("%s: reading the object: %v", row, err)
+	live, failed := s.env.Dynamic.Resource(k.resource).Namespace(s.ns).Get(s.Context(), "a", metav1.GetOptions{})
+	if failed != nil && !apierrors.IsNotFound(failed) {
+		s.Fatalf("%s: reading the object: %v", row, failed)
 	}
-	written := err != nil || live.GetDeletionTimestamp() != nil || live.GetLabels()["written"] != "" || k.count != "" && field(s, live, "status", k.count) == int64(7)
-	class := crud.ClassOf(after.err)
+	isGone := failed != nil || live.GetDeletionTimestamp() != nil
+	isWritten := isGone || live.GetLabels()["written"] != "" || k.count != "" && field(s, live, "status", k.count) == int64(7)
+	class := crud.ClassOf(err)
 	switch {
-	case isStale && (written || !slices.Contains([]crud.Class{crud.Precondition, crud.Conflict}, class)):
-		s.Errorf("%s: another object or state: the class is %q, written: %t: %v; it is %v (%v)", row, class, written, after.err, live, err)
-	case !isStale && (!written || after.err != nil):
-		s.Errorf("%s: written: %t, %v", row, written, after.err)
-	case err == nil && !isStale && live.GetUID() != read.GetUID():
+	case how == "deleted" && !isGone:
+		s.Errorf("%s: the object was created again: %v", row, live)
+	case how == "deleted" && op.Type.Deletes():
+		if err != nil {
+			s.Errorf("%s: the object is absent: %v", row, err)
+		}
+	case how == "deleted":
+		if !slices.Contains([]crud.Class{crud.NotFound, crud.Precondition, crud.Conflict}, class) {
+			s.Errorf("%s: the object was deleted: the class is %q: %v", row, class, err)
+		}
+	case isStale && (isWritten || !slices.Contains([]crud.Class{crud.Precondition, crud.Conflict}, class)):
+		s.Errorf("%s: another object or state: the class is %q, written: %t: %v; it is %v (%v)", row, class, isWritten, err, live, failed)
+	case !isStale && (!isWritten || err != nil):
+		s.Errorf("%s: written: %t, %v", row, isWritten, err)
+	case isStale || isGone || op.OnImmutable == crud.Recreate:
+	case live.GetUID() != read.GetUID():
 		s.Errorf("%s: another object was written", row)
+	case how == "modified" && live.GetLabels()["theirs"] != "1":
+		s.Errorf("%s: the change of the other client is lost: %v", row, live.GetLabels())
 	}
 }
 
@@ -131,11 +187,11 @@ func TestPreconditions_AnyWrite_ChangesTheObjectThatIsMeantOrNothing(t *testing.
 			if subresource && kind.count == "" {
 				continue
 			}
-			for name := range kind.writesOf(of, kind.sample(of), subresource) {
+			for name, op := range kind.writesOf(of, kind.sample(of), subresource) {
 				t.Run(fmt.Sprintf("%s/%s (status: %t)", kind.resource.Resource, name, subresource), func(t *testing.T) {
 					s := newScene(t, quick)
-					for _, precondition := range []string{"uid", "resourceVersion"} {
-						for _, disturbance := range []string{"none", "modified before", "modified between", "recreated before", "recreated between"} {
+					for _, precondition := range kind.preconditions(op) {
+						for _, disturbance := range kind.disturbances() {
 							kind.row(s, name, subresource, precondition, disturbance)
 						}
 					}
@@ -158,36 +214,54 @@ func (k preconditioned) row(s *scene, name string, status bool, precondition, di
 	defer k.remove(s)
 	op := k.writesOf(s, read, status)[name]
 	uid, version := read.GetUID(), read.GetResourceVersion()
-	if precondition == "uid" {
+	switch precondition {
+	case "uid":
 		op.Preconditions.UID = &uid
-	} else {
+	case "resourceVersion":
 		op.Preconditions.ResourceVersion = &version
+	case "uid of the object":
+		op.Object.SetUID(uid)
+	case "resourceVersion of the object":
+		op.Object.SetResourceVersion(version)
 	}
-	how, when := disturbance, ""
-	_, _ = fmt.Sscan(disturbance, &how, &when)
-	isStale := how == "recreated" || how == "modified" && (precondition == "resourceVersion" || op.Type == crud.TypeFilterPatchOptimistic)
+	how, when, _ := strings.Cut(disturbance, " ")
+	isStale := how == "recreated" || how == "modified" && op.RequiredVersion() != ""
 	row := fmt.Sprintf("%s %s (status: %t), %s, %s", name, read.GetKind(), status, precondition, disturbance)
-	if when == "before" {
+	var err error
+	switch when {
+	case "after":
+		_, err = s.client.RunPlan(s.Context(), crud.Plan{
+			Operations: []crud.Operation{op, crud.CreateOrUpdate(s.configMap("other", nil))},
+			Checked: func(number int) {
+				if number == 2 {
+					k.disturb(s, how)
+				}
+			},
+		})
+	case "between":
+		held := s.proxy.Hold(k.writing(op).And(harness.InNamespace(s.ns)))
+		done := s.begin(op)
+		held.Wait(s)
 		k.disturb(s, how)
+		held.Release()
+		err = (<-done).err
+	default:
+		k.disturb(s, how)
+		_, err = s.client.Run(s.Context(), op)
 	}
-	if when != "between" {
-		result, err := s.client.Run(s.Context(), op)
-		k.expect(s, row, read, isStale, ended{result, err})
-		return
-	}
+	k.expect(s, row, op, read, how, isStale, err)
+}
+
+// writing matches the request with which an operation writes.
+func (k preconditioned) writing(op crud.Operation) harness.Match {
 	verb, resource := "patch", k.resource.Resource
-	if op.Type.Deletes() {
+	if op.Type.Deletes() || op.OnImmutable == crud.Recreate {
 		verb = "delete"
 	}
-	if status {
+	if op.StatusPatch {
 		resource += "/status"
 	}
-	held := s.proxy.Hold(harness.Matching(verb, resource).And(harness.InNamespace(s.ns)))
-	done := s.begin(op)
-	held.Wait(s)
-	k.disturb(s, how)
-	held.Release()
-	k.expect(s, row, read, isStale, <-done)
+	return harness.Matching(verb, resource)
 }
 
 // remove deletes the object of a row at once.
