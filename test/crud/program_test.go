@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -175,6 +176,26 @@ func TestProgram_Apply_MayBeRepeated_EndsWith3(t *testing.T) {
 	const remove = "{operationType: EnsureDeleted, kind: ConfigMap, namespace: $NS, name: held}\n---\n"
 	s.ends(s.start(remove, "apply", "-"), 3, "ConfigMap $NS/held: Deleting, it waits for the finalizers ", "example.com/held")
 	s.ends(s.start(strings.ReplaceAll(writeA, "name: a", "name: held, namespace: $NS"), "apply", "-"), 3, "Terminating: ")
+}
+
+func TestProgram_Apply_TheAPIServerFailsOnce_IsTriedAgainOrEndsWith3(t *testing.T) {
+	s := newScene(t)
+	in := []string{"apply", "-", "--namespace", s.ns}
+	here := harness.InNamespace(s.ns)
+	failed := s.proxy.FailOnce(harness.Matching("get", "configmaps").And(here), http.StatusServiceUnavailable)
+	s.ends(s.start(writeA+strings.ReplaceAll(writeA, "name: a", "name: b"), in...), 0,
+		"operation 1: CreateOrUpdate ConfigMap $NS/a: Created\n", "operation 2: CreateOrUpdate ConfigMap $NS/b: Created\n")
+	select {
+	case <-failed:
+	default:
+		t.Error("no request of the preflight failed")
+	}
+
+	// With a resourceVersion, it is not known whether another attempt would find the state of this one.
+	patch := fmt.Sprintf("{operationType: MergePatch, kind: cm, name: a, preconditions: {resourceVersion: %q}, spec: {data: {k: \"2\"}}}",
+		s.get(configMaps, "a").GetResourceVersion())
+	s.proxy.Lose(harness.Matching("patch", "configmaps").And(here))
+	s.ends(s.start(patch, in...), 3, "operation 1: MergePatch cm a: Failed\n", "Uncertain: ")
 }
 
 func TestProgram_Interrupt_CompletesTheRequestAndExecutesNoOther(t *testing.T) {

@@ -134,6 +134,38 @@ spec: {apiVersion: autoscaling/v1, kind: HorizontalPodAutoscaler, metadata: {nam
 ---
 {operationType: MergePatch, apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, namespace: $NS, name: a, spec: {spec: {maxReplicas: 3}}}
 `,
+	"permission that is granted": `
+{apiVersion: v1, kind: ServiceAccount, metadata: {name: limited}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: limited}
+rules: [{apiGroups: [rbac.authorization.k8s.io], resources: [roles, rolebindings], verbs: [get, list, create, patch, escalate, bind]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: limited}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: limited}
+subjects: [{kind: ServiceAccount, name: limited}]
+===
+operationType: CreateOrUpdate
+spec:
+  apiVersion: rbac.authorization.k8s.io/v1
+  kind: Role
+  metadata: {namespace: $NS, name: granted}
+  rules: [{apiGroups: [""], resources: [configmaps], verbs: [get, create]}]
+---
+operationType: CreateOrUpdate
+spec:
+  apiVersion: rbac.authorization.k8s.io/v1
+  kind: RoleBinding
+  metadata: {namespace: $NS, name: granted}
+  roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: granted}
+  subjects: [{kind: ServiceAccount, namespace: $NS, name: limited}]
+---
+operationType: CreateOrUpdate
+spec: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: $NS, name: a}}
+`,
 	"fields that its creation wrote": `
 ===
 operationType: CreateOrUpdate
@@ -184,6 +216,9 @@ func TestPreflight_OperationsDependOnEarlierOnes_RejectsNone(t *testing.T) {
 				s := &scene{T: t, env: s.env, client: s.client}
 				operations := s.arrange(plan)
 				s.rejects(name)
+				if strings.HasPrefix(name, "permission") {
+					s.client = s.limited()
+				}
 				if results, err := s.client.RunPlan(t.Context(), crud.Plan{SkipPreflight: skip, Operations: operations}); err != nil {
 					t.Errorf("the outcomes are %s: %v", outcomes(results), err)
 				}
@@ -205,6 +240,24 @@ func (s *scene) rejects(name string) {
 		}
 		return nil
 	})
+}
+
+// limited returns a client with the permissions that a plan begins with, once the API server applies them.
+func (s *scene) limited() *crud.Client {
+	s.Helper()
+	as := s.env.As(s.T, "system:serviceaccount:"+s.ns+":limited")
+	harness.Eventually(s.T, "the permissions apply", func(ctx context.Context) error {
+		_, err := as.Kube.RbacV1().Roles(s.ns).List(ctx, metav1.ListOptions{})
+		return err
+	})
+	if _, err := as.Kube.CoreV1().ConfigMaps(s.ns).Get(s.Context(), "a", metav1.GetOptions{}); !apierrors.IsForbidden(err) {
+		s.Fatalf("the user may read ConfigMaps: %v", err)
+	}
+	client, err := crud.New(as.Config, crud.Options{FieldManager: "crud-test"})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return client
 }
 
 // randomOperation returns an operation that fits what exists, or does not.
