@@ -40,6 +40,8 @@ TEST_TIMEOUT ?= 80m
 PARTS ?=
 # How many random inputs each test of `make fuzz` tries.
 INPUTS ?= 10000
+# How long `make fuzz` runs each fuzz test.
+FUZZ_TIME ?= 30s
 # How long `make bench` runs each benchmark.
 BENCH_TIME ?= 1s
 # The program that changes the repository as a template. It is built, since Ctrl-C would end go run before the program has cleaned up.
@@ -118,10 +120,11 @@ test-versions: ## Runs the suites at the other versions of Kubernetes (ARGS='1.3
 	TEST_TIMEOUT=$(TEST_TIMEOUT) hack/test-versions.sh $(ARGS)
 
 .PHONY: fuzz
-fuzz: ## Converts ten times as many random objects as the tests do (INPUTS=100000 a hundred times as many)
+fuzz: ## Converts ten times as many random objects as the tests do (INPUTS=100000 a hundred times as many), and runs each fuzz test for FUZZ_TIME=30s
 	MALLARD_TEST_INPUTS=$(INPUTS) go test -count 1 -timeout $(TEST_TIMEOUT) ./pkg/apis/samples/... ./pkg/webhook $(ARGS)
 	for module in $(wildcard conversion conversion/fixtures conversion/example); do \
 		MALLARD_TEST_INPUTS=$(INPUTS) go -C $$module test -count 1 -timeout $(TEST_TIMEOUT) ./... $(ARGS) || exit; done
+	FUZZ_TIME=$(FUZZ_TIME) hack/fuzz.sh
 
 .PHONY: mutants
 mutants: ## Applies each fault of hack/mutants and requires that a test finds it (ARGS='test' only those of make test)

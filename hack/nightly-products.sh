@@ -5,9 +5,11 @@
 # Holds the parts of the nightly tier that test the template and its products, which no fork has, for hack/nightly.sh to source.
 
 # shellcheck disable=SC2154 # hack/nightly.sh sets it, and hack/test.sh reads it
-nightly_parts="${nightly_parts} mutants lines zoo images website peers user versions forks"
+nightly_parts="${nightly_parts} mutants fuzz lines zoo images website peers user versions forks"
 
 mutants() { part "the faults of hack/mutants" hack/mutants.sh; }
+
+fuzz() { part "the fuzz tests" hack/fuzz.sh; }
 
 # line KUBERNETES GO tests the library of conversions and generated code with other versions than those of go.mod.
 line() {
