@@ -82,8 +82,11 @@ func Constructor(constructor injection.ControllerConstructor) injection.Controll
 func (p *process) constructor(constructor injection.ControllerConstructor) injection.ControllerConstructor {
 	p.constructors.Add(1)
 	return func(ctx context.Context, watcher configmap.Watcher) *controller.Impl {
-		if outer, ok := ctx.Value(constructionKey{}).(*construction); ok && !outer.returned.Load() {
-			return constructor(ctx, watcher) // it was passed twice
+		if outer, ok := ctx.Value(constructionKey{}).(*construction); ok {
+			if !outer.returned.Load() {
+				return constructor(ctx, watcher) // it was passed twice
+			}
+			ctx = controller.WithTracker(ctx, nil) // the outer one would report the lookup
 		}
 		p.log.Store(logging.FromContext(ctx))
 		c := &construction{Context: p.withFatalHook(ctx), process: p}
@@ -121,6 +124,7 @@ type construction struct {
 	process  *process
 	tracker  atomic.Pointer[tracking]
 	returned atomic.Bool
+	late     sync.Once
 }
 
 // constructionKey is the key under which a construction returns itself.
@@ -145,13 +149,16 @@ func (c *construction) Value(key any) any {
 // nextTracker returns a tracker for the first controller.Impl that the constructor makes. Each other one has upstream's, because its callback
 // enqueues keys of one Impl only.
 func (c *construction) nextTracker(key any) any {
-	if set := c.Context.Value(key); set != nil || c.returned.Load() {
-		return set
+	set := c.Context.Value(key)
+	switch {
+	case c.returned.Load():
+		c.late.Do(func() {
+			c.process.logger().Warnw("A controller that is made now is not hardened: see hardening.Constructor", zap.Stack("stack"))
+		})
+	case set == nil && c.tracker.CompareAndSwap(nil, newTracking()):
+		return c.tracker.Load()
 	}
-	if t := newTracking(); c.tracker.CompareAndSwap(nil, t) {
-		return t
-	}
-	return nil
+	return set
 }
 
 // trackerKey is the key under which package controller looks for a tracker.
@@ -190,10 +197,7 @@ func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (contex
 	}
 	i.RegisterDuck(p.rehearsal(i.Interface, i.GetInformerFactories()))
 	ctx, informers := i.Interface.SetupInformers(ctx, cfg)
-	serve := func() {}
-	if !p.off[probes] {
-		ctx, serve = p.withProbes(ctx, signal, informers)
-	}
+	ctx, serve := p.withProbes(ctx, signal, informers)
 	if os.Getenv(ProbesVariable) != "" {
 		serve() // The main serves no other probes, and is alive while it waits for the API server.
 	}
@@ -245,13 +249,9 @@ func (s starting) Run(stop <-chan struct{}) {
 // removeDefaultLimit lifts the limit of requests that sharedmain and package injection set unless the main or the user chooses one: 5 per second and
 // constructor, with bursts of 10. The API server's priority and fairness decides instead, which knows all clients.
 func removeDefaultLimit(cfg *rest.Config, constructors int) {
-	if chosen := flag.Lookup("kube-api-qps"); chosen != nil && chosen.Value.String() != "0" {
-		return
-	}
-	for n := 1; n <= max(constructors, 1); n++ {
-		if cfg.QPS == float32(n)*rest.DefaultQPS && cfg.Burst == n*rest.DefaultBurst {
-			cfg.QPS, cfg.Burst = -1, 0
-			return
-		}
+	chosen := flag.Lookup("kube-api-qps")
+	isDefault := func(n int) bool { return cfg.QPS == float32(n)*rest.DefaultQPS && cfg.Burst == n*rest.DefaultBurst }
+	if (chosen == nil || chosen.Value.String() == "0") && (isDefault(1) || isDefault(constructors)) {
+		cfg.QPS, cfg.Burst = -1, 0
 	}
 }

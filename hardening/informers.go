@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package hardening
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -106,20 +107,21 @@ func (p *process) rehearsal(inner injection.Interface, factories []injection.Inf
 func (p *process) rehearse(actual, spare context.Context, inject injection.FilteredInformersInjector) (next context.Context) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			next = spare
-			logging.FromContext(actual).Warnw("The informers of an injector are not hardened, because it panics if it is called twice", "panic", cause)
+			next = cmp.Or(next, spare)
+			logging.FromContext(actual).Warnw("The informers of an injector are not hardened, because it cannot be rehearsed", "cause", cause)
 		}
 	}()
 	seen := &factoryReader{Context: spare}
-	injected, made := inject(seen)
-	if keys := seen.keys; len(keys) == len(made) {
-		for n, m := range made {
-			if shared, ok := m.(cache.SharedIndexInformer); ok {
-				p.seed(actual.Value(keys[n]), shared)
+	next, made := inject(seen)
+	for n, m := range made {
+		if shared, ok := m.(cache.SharedIndexInformer); ok {
+			if len(seen.keys) != len(made) {
+				panic(fmt.Sprintf("it reads %d factories for %d informers", len(seen.keys), len(made)))
 			}
+			p.seed(actual.Value(seen.keys[n]), shared)
 		}
 	}
-	return injected
+	return next
 }
 
 // factoryReader is a context that notes the factories that an injector reads.

@@ -7,7 +7,9 @@ package hardening
 
 import (
 	"context"
+	"flag"
 	"reflect"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,9 +19,12 @@ import (
 
 	configmapinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/configmap"
 	filteredpodinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/pod/filtered"
+	kubefactory "knative.dev/pkg/client/injection/kube/informers/factory"
 	filteredfactory "knative.dev/pkg/client/injection/kube/informers/factory/filtered"
 	"knative.dev/pkg/controller"
+	"knative.dev/pkg/environment"
 	"knative.dev/pkg/injection"
+	"knative.dev/pkg/logging"
 	_ "knative.dev/pkg/system/testing"
 )
 
@@ -132,27 +137,73 @@ func TestInformers_TypeOfObjects_CanBeRead(t *testing.T) {
 	}
 }
 
-func TestInformers_InjectorPanicsAtItsSecondCall_TheStartGoesOn(t *testing.T) {
-	p, _ := newProcess(t)
-	inject := once()
-	ctx, _ := inject(t.Context())
-	if next := p.rehearse(ctx, ctx, func(ctx context.Context) (context.Context, []controller.Informer) { inject(ctx); return ctx, nil }); next != ctx {
-		t.Error("the rehearsal does not continue with the context before the injector")
+func TestInformers_InjectorCannotBeRehearsed_TheStartGoesOn(t *testing.T) {
+	type key struct{}
+	first := once()
+	ctx, _, _ := setup(t)
+	_, _ = first(ctx)
+	for cause, inject := range map[string]injection.FilteredInformersInjector{
+		"called twice": func(ctx context.Context) (context.Context, []controller.Informer) {
+			ctx, informer := first(context.WithValue(ctx, key{}, "not returned"))
+			return ctx, []controller.Informer{informer}
+		},
+		"it reads 2 factories for 1 informers": func(ctx context.Context) (context.Context, []controller.Informer) {
+			_ = kubefactory.Get(ctx)
+			return context.WithValue(ctx, key{}, "for later ones"), []controller.Informer{kubefactory.Get(ctx).Core().V1().Pods().Informer()}
+		},
+	} {
+		p, logs := newProcess(t)
+		next := p.rehearse(logging.WithLogger(ctx, p.logger()), ctx, inject)
+		if returned := next.Value(key{}) != nil; returned == (cause == "called twice") {
+			t.Error("the rehearsal does not continue with the context of the last injector that returned")
+		}
+		report := logs.FilterMessageSnippet("not hardened, because it cannot be rehearsed").All()
+		if len(report) != 1 || report[0].ContextMap()["cause"] != cause {
+			t.Errorf("%s: log: %v", cause, logs.All())
+		}
+	}
+}
+
+// A main registers informers after it has wrapped its constructors.
+func TestInformers_RegisteredLate_IsWrapped(t *testing.T) {
+	isolate(t)
+	p, _ := newProcess(t, probes)
+	late := &injector{Interface: injection.Default, process: p}
+	var pods cache.SharedIndexInformer
+	injection.Default.RegisterInformer(func(ctx context.Context) (context.Context, controller.Informer) {
+		pods = kubefactory.Get(ctx).Core().V1().Pods().Informer()
+		return ctx, pods
+	})
+	late.SetupInformers(filteredfactory.WithSelectors(t.Context(), "a=b"), &rest.Config{Host: "http://127.0.0.1:1"})
+	if _, ok := pods.(*informer); !ok {
+		t.Errorf("the informer is a %T", pods)
 	}
 }
 
 func TestLimits_DefaultOnly_IsLifted(t *testing.T) {
 	for name, tc := range map[string]struct {
-		qps   float32
-		burst int
-		want  float32
+		qps               float32
+		burst             int
+		flag, environment string
+		want              float32
 	}{
 		"OneConstructor":    {qps: 5, burst: 10, want: -1},
 		"ThreeConstructors": {qps: 15, burst: 30, want: -1},
+		"TwoConstructors":   {qps: 10, burst: 20, want: 10}, // of three, so that the main has chosen it
 		"OfTheMain":         {qps: 20, burst: 30, want: 20},
 		"MoreThanDefault":   {qps: 50, burst: 100, want: 50},
+		"OfAFlag":           {qps: 15, burst: 30, flag: "--kube-api-qps=15", want: 15},
+		"OfAVariable":       {qps: 15, burst: 30, environment: "15", want: 15},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Setenv("KUBE_API_QPS", tc.environment)
+			original := flag.CommandLine
+			t.Cleanup(func() { flag.CommandLine = original })
+			flag.CommandLine = flag.NewFlagSet("", flag.ContinueOnError)
+			new(environment.ClientConfig).InitFlags(flag.CommandLine)
+			if err := flag.CommandLine.Parse(strings.Fields(tc.flag)); err != nil {
+				t.Fatal(err)
+			}
 			cfg := &rest.Config{QPS: tc.qps, Burst: tc.burst}
 			removeDefaultLimit(cfg, 3)
 			if cfg.QPS != tc.want {

@@ -65,7 +65,7 @@ var (
 // while its caches are filled and it has not received SIGTERM; probes are answered until it exits. Handlers of the main are kept. serve is called when
 // the informers start: a main that serves probes itself does so in a goroutine, and ends the process if it finds the port taken.
 func (p *process) withProbes(ctx, signal context.Context, informers []controller.Informer) (disabled context.Context, serve func()) {
-	if ctx.Value(probesDisabled) != nil {
+	if p.off[probes] || ctx.Value(probesDisabled) != nil {
 		return ctx, func() {}
 	}
 	variable := cmp.Or(os.Getenv(ProbesVariable), strconv.Itoa(injection.HealthCheckDefaultPort))

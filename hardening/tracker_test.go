@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -152,7 +153,7 @@ func TestTracker_InvalidReference_IsAnError(t *testing.T) {
 }
 
 func TestConstructor_Tracker_IsThatOfTheFirstImplOnly(t *testing.T) {
-	p, _ := newProcess(t)
+	p, logs := newProcess(t)
 	none := reconcileFunc(func(context.Context, string) error { return nil })
 	var kept context.Context
 	var second *controller.Impl
@@ -163,6 +164,10 @@ func TestConstructor_Tracker_IsThatOfTheFirstImplOnly(t *testing.T) {
 		return impl
 	})
 	later := newImpl(kept, none)
+	newImpl(kept, none)
+	if late := logs.FilterMessageSnippet("not hardened").All(); len(late) != 1 || !strings.Contains(late[0].ContextMap()["stack"].(string), t.Name()) {
+		t.Errorf("log: %v, want one line with the stack", late)
+	}
 	if _, ours := first.Tracker.(*tracking); !ours {
 		t.Errorf("the tracker of the first controller is a %T", first.Tracker)
 	}

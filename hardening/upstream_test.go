@@ -9,9 +9,13 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 	admissionv1 "k8s.io/api/admission/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -166,7 +170,7 @@ func TestConstructor_WrappedTwice_HardensOnce(t *testing.T) {
 
 // A controller made while the process runs has its own tracker and containment.
 func TestConstructor_CalledWithAKeptContext_IsHardenedToo(t *testing.T) {
-	p, _ := newProcess(t)
+	p, logs := newProcess(t)
 	var kept context.Context
 	none := reconcileFunc(func(context.Context, string) error { return nil })
 	construct(t, p, func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
@@ -176,5 +180,60 @@ func TestConstructor_CalledWithAKeptContext_IsHardenedToo(t *testing.T) {
 	later := p.constructor(func(ctx context.Context, _ configmap.Watcher) *controller.Impl { return newImpl(ctx, none) })(kept, configmap.NewStaticWatcher())
 	if h, ok := later.Reconciler.(*hardened); !ok || h.tracker == nil || any(later.Tracker) != any(h.tracker) {
 		t.Errorf("the later controller is a %T with the tracker %T", later.Reconciler, later.Tracker)
+	}
+	if logs.FilterMessageSnippet("not hardened").Len() > 0 {
+		t.Errorf("log: %v", logs.All())
+	}
+}
+
+// Programs keep the context of a constructor, and read it in any goroutine. The race detector is a part of the nightly tests.
+func TestConstructor_KeptContext_IsReadByManyGoroutines(t *testing.T) {
+	p, logs := newProcess(t)
+	none := reconcileFunc(func(context.Context, string) error { return nil })
+	var readers sync.WaitGroup
+	var ours atomic.Int64
+	construct(t, p, func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+		impl := newImpl(ctx, none)
+		for range 8 {
+			readers.Go(func() {
+				for range 100 {
+					if ctx.Value(trackerKey) != nil {
+						ours.Add(1)
+					}
+					if _, tracks := newImpl(ctx, none).Tracker.(*tracking); tracks {
+						ours.Add(1)
+					}
+				}
+			})
+		}
+		return impl
+	})
+	readers.Wait()
+	if ours.Load() > 0 {
+		t.Errorf("%d lookups returned the tracker of the first controller", ours.Load())
+	}
+	if got := logs.FilterMessageSnippet("not hardened").Len(); got != 1 {
+		t.Errorf("that is in the log %d times", got)
+	}
+}
+
+func TestConstructor_ReturnsItsSecondController_EndsTheStart(t *testing.T) {
+	p, logs := newProcess(t)
+	none := reconcileFunc(func(context.Context, string) error { return nil })
+	defer func() {
+		if recover() == nil || logs.FilterMessageSnippet("A constructor made two controllers and returned the second one, Test,").Len() != 1 {
+			t.Errorf("log: %v", logs.All())
+		}
+	}()
+	logger := p.logger().WithOptions(zap.WithFatalHook(zapcore.WriteThenPanic))
+	p.constructor(func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+		newImpl(ctx, none)
+		return newImpl(ctx, none)
+	})(logging.WithLogger(t.Context(), logger), nil)
+}
+
+func TestUpstream_ConfigMaps_ErrorNamesNoKey(t *testing.T) {
+	if _, err := logging.NewConfigFromMap(map[string]string{"loglevel.controller": "loud"}); err == nil || strings.Contains(err.Error(), "loglevel") {
+		t.Errorf("error: %v", err)
 	}
 }

@@ -42,14 +42,13 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it is not ours
 	}
-	off := t.process.off
 	if strings.Contains(request.URL.Path, "/leases") && (response.StatusCode < http.StatusBadRequest || response.StatusCode == http.StatusNotFound) {
 		t.process.leases.Store(true)
 	}
-	if strings.Contains(request.URL.Path, "/secrets") && !off[secrets] {
+	if strings.Contains(request.URL.Path, "/secrets") && !t.process.off[secrets] {
 		response.Header.Del("Warning")
 	}
-	if !off[retries] {
+	if !t.process.off[retries] {
 		if err := keepRetryAfter(request, response); err != nil {
 			return nil, err
 		}
