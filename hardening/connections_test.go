@@ -13,8 +13,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"knative.dev/pkg/network"
+	"knative.dev/pkg/network/handlers"
 	"knative.dev/pkg/webhook"
 )
 
@@ -76,6 +79,27 @@ func TestConnections_ClientsKeepThem_AreClosedAfterSIGTERMWithoutAFailedRequest(
 	if failed.Load() > 0 || kept.Load() > 0 {
 		t.Errorf("%d requests failed, and after the end of the hold %d responses closed their connection and %d did not", failed.Load(), closing.Load(), kept.Load())
 	}
+}
+
+func TestUpstream_Drain_RequestsArrive_DoesNotEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		drainer := &handlers.Drainer{Inner: http.NotFoundHandler()} // as in package webhook, with the default of the quiet period
+		ended := make(chan struct{})
+		go func() {
+			drainer.Drain()
+			close(ended)
+		}()
+		for range 100 {
+			time.Sleep(network.DefaultDrainTimeout - time.Second) //nolint:forbidigo // the bubble's clock
+			drainer.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", http.NoBody))
+		}
+		select {
+		case <-ended:
+			t.Error("the drain has ended while requests arrive")
+		default:
+		}
+		<-ended
+	})
 }
 
 func TestConnections_NoWebhook_NothingChanges(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -143,11 +144,21 @@ func TestDucks_FirstListIsUnderWay_GetWaitsForAMoment(t *testing.T) {
 		<-release
 		return false, nil, nil
 	})
+	returned := make(chan struct{})
+	go func() {
+		_, _, _ = upstream.Get(t.Context(), gateways)
+		close(returned)
+	}()
 	for n, limit := range []time.Duration{firstListLimit + time.Second, time.Second} {
 		started := time.Now()
 		if _, _, err := hardened.Get(t.Context(), gateways); !errors.Is(err, errNotSynced) || time.Since(started) > limit {
 			t.Errorf("call %d while a long list is under way: %v, after %s", n, err, time.Since(started))
 		}
+	}
+	select {
+	case <-returned:
+		t.Error("the factory of knative.dev/pkg has returned, too")
+	default:
 	}
 }
 
@@ -161,7 +172,28 @@ func TestDucks_FirstCallerHasEnded_TheNextOneSucceeds(t *testing.T) {
 	await(t, hardened, topics)
 }
 
+// contexts is a factory that fails if the context has ended, as requests do.
+type contexts struct{}
+
+func (contexts) Get(ctx context.Context, _ schema.GroupVersionResource) (cache.SharedIndexInformer, cache.GenericLister, error) {
+	return nil, nil, ctx.Err()
+}
+
+func TestDucks_Upstream_FirstCallerHasEnded_EachLaterOneFails(t *testing.T) {
+	upstream := &duck.CachedInformerFactory{Delegate: contexts{}}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for _, ctx := range []context.Context{ended, t.Context()} {
+		if _, _, err := upstream.Get(ctx, topics); !errors.Is(err, context.Canceled) {
+			t.Errorf("Get() = %v", err)
+		}
+	}
+}
+
 func TestDucks_IrregularPlural_IsFound(t *testing.T) {
+	if guessed, _ := meta.UnsafeGuessKindToResource(gateways.GroupVersion().WithKind("Gateway")); guessed != gatewaies {
+		t.Errorf("the plural of Gateway is guessed to be %s", guessed.Resource)
+	}
 	_, hardened := newDucks(t, object("Gateway", "main", map[string]any{"url": "http://main.example.com"}))
 	if _, err := await(t, hardened, gatewaies).ByNamespace("default").Get("main"); err != nil {
 		t.Error(err)
@@ -216,7 +248,9 @@ func deleteTopics(t *testing.T, upstream, hardened, used duck.InformerFactory) (
 		return true, nil, apierrors.NewNotFound(topics.GroupResource(), "")
 	})
 	serve(upstream, hardened)
-	time.Sleep(sharedFor) //nolint:forbidigo // nothing reports its end
+	if used == hardened {
+		time.Sleep(sharedFor) //nolint:forbidigo // nothing reports its end
+	}
 	client.ClearActions()
 	watcher.Stop()
 	return func() int {

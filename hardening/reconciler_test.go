@@ -8,6 +8,9 @@ package hardening
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"strings"
 	"testing"
@@ -127,20 +130,48 @@ func TestReconcile_PanicsOff_EndsTheProcess(t *testing.T) {
 	_ = impl.Reconciler.Reconcile(t.Context(), "default/bad")
 }
 
-func TestAdmission_Panic_RejectsTheRequest(t *testing.T) {
+// expectPanic sends a request to a webhook that panics, without and with the hardening.
+func expectPanic(t *testing.T, inner controller.Reconciler, path, want string) {
+	t.Helper()
 	p, _ := newProcess(t)
-	response := admission{&admits{}, p}.Admit(t.Context(), &admissionv1.AdmissionRequest{})
-	if response.Allowed || !strings.Contains(response.Result.Message, "panic in the webhook /admits") {
-		t.Errorf("response: %+v", response)
+	impl := construct(t, p, func(ctx context.Context, _ configmap.Watcher) *controller.Impl { return newImpl(ctx, inner) })
+	for _, r := range []controller.Reconciler{inner, impl.Reconciler} {
+		handler, err := webhook.New(webhook.WithOptions(t.Context(), webhook.Options{}), []any{r})
+		if err != nil {
+			t.Fatal(err)
+		}
+		handler.InformersHaveSynced()
+		server := httptest.NewServer(handler)
+		response, err := http.Post(server.URL+path, "application/json", strings.NewReader(`{"request":{"uid":"1","desiredAPIVersion":"example.com/v1"}}`)) //nolint:noctx // ends with the test
+		var answer []byte
+		if err == nil {
+			answer, _ = io.ReadAll(response.Body)
+			_ = response.Body.Close()
+		}
+		server.Close()
+		switch hardened := r == impl.Reconciler; {
+		case hardened && !strings.Contains(string(answer), want):
+			t.Errorf("the answer is %s, %v, want %s", answer, err, want)
+		case !hardened && !errors.Is(err, io.EOF):
+			t.Errorf("package webhook contains the panic now: it answers %s, %v", answer, err)
+		}
 	}
 }
 
+func TestAdmission_Panic_RejectsTheRequest(t *testing.T) {
+	expectPanic(t, &struct {
+		reconcileFunc
+		aware
+		admits
+	}{}, "/admits", `"allowed":false,"status":{"metadata":{},"status":"Failure","message":"Internal error occurred: panic in the webhook /admits"`)
+}
+
 func TestConversion_Panic_FailsTheRequest(t *testing.T) {
-	p, _ := newProcess(t)
-	response := conversion{&converts{}, p}.Convert(t.Context(), &apiextensionsv1.ConversionRequest{UID: "1"})
-	if response.UID != "1" || response.Result.Status != "Failure" || !strings.Contains(response.Result.Message, "/converts") {
-		t.Errorf("response: %+v", response)
-	}
+	expectPanic(t, &struct {
+		reconcileFunc
+		aware
+		converts
+	}{}, "/converts", `"uid":"1","convertedObjects":null,"result":{"metadata":{},"status":"Failure","message":"panic in the webhook /converts"`)
 }
 
 func TestLeading_LeaseIsLost_CancelsTheReconciliationsOfItsKeysOnly(t *testing.T) {

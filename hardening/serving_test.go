@@ -6,14 +6,10 @@ SPDX-License-Identifier: Apache-2.0
 package hardening
 
 import (
-	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -29,104 +25,6 @@ import (
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/webhook"
 )
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().(*net.TCPAddr).Port
-}
-
-// serveProbes serves the probes of a process, and returns what answers with the status of a path, and what SIGTERM does.
-func serveProbes(ctx context.Context, t *testing.T, p *process) (get func(path string) int, terminate func()) {
-	t.Helper()
-	signal, terminate := context.WithCancel(t.Context())
-	port := strconv.Itoa(freePort(t))
-	t.Setenv(ProbesVariable, port)
-	_, serve := p.withProbes(ctx, signal, nil)
-	serve()
-	return func(path string) (code int) {
-		eventually(t, "probes are served", func() bool {
-			response, err := http.Get("http://127.0.0.1:" + port + path) //nolint:noctx // ends with the test
-			if err == nil {
-				_ = response.Body.Close()
-				code = response.StatusCode
-			}
-			return err == nil
-		})
-		return code
-	}, terminate
-}
-
-func TestProbes_ReadinessFollowsCachesAndSignal_HealthDoesNot(t *testing.T) {
-	p, _ := newProcess(t)
-	p.running.Store(false)
-	p.constructors.Store(1)
-	get, terminate := serveProbes(t.Context(), t, p)
-	if code := get("/readiness"); code != http.StatusServiceUnavailable {
-		t.Errorf("readiness before the caches are filled: %d", code)
-	}
-	p.running.Store(true)
-	if code := get("/readiness"); code != http.StatusServiceUnavailable {
-		t.Errorf("readiness before a lease was read: %d", code)
-	}
-	p.leases.Store(true)
-	if code := get("/readiness"); code != http.StatusOK {
-		t.Errorf("readiness: %d", code)
-	}
-	terminate()
-	if ready, health := get("/readiness"), get("/health"); ready != http.StatusServiceUnavailable || health != http.StatusOK {
-		t.Errorf("after SIGTERM: readiness %d, health %d", ready, health)
-	}
-}
-
-func TestProbes_MainServesThem_HasThePort(t *testing.T) {
-	p, logs := newProcess(t)
-	port := strconv.Itoa(freePort(t))
-	t.Setenv(ProbesVariable, port)
-	_, serve := p.withProbes(t.Context(), t.Context(), nil)
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", ":"+port)
-	if err != nil {
-		t.Fatalf("a main that listens after the set-up finds its port taken: %v", err)
-	}
-	defer func() { _ = listener.Close() }()
-	serve()
-	eventually(t, "it is reported", func() bool { return logs.FilterLevelExact(zap.WarnLevel).Len() > 0 })
-}
-
-func TestProbes_HandlerOfTheMain_IsKept(t *testing.T) {
-	p, _ := newProcess(t)
-	own := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }
-	get, _ := serveProbes(injection.AddReadiness(t.Context(), own), t, p)
-	if code := get("/readiness"); code != http.StatusTeapot {
-		t.Errorf("status %d", code)
-	}
-}
-
-func TestPorts_TakenByAnotherProcess_EndTheStart(t *testing.T) {
-	if port := os.Getenv("HARDENING_TEST_PORT"); port != "" {
-		n, _ := strconv.Atoi(port)
-		ctx := webhook.WithOptions(t.Context(), webhook.Options{Port: n})
-		checkPorts(ctx)
-		return
-	}
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", ":0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	port := listener.Addr().(*net.TCPAddr).Port
-	other := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
-	other.Env = append(os.Environ(), "HARDENING_TEST_PORT="+strconv.Itoa(port), "PROFILING_PORT="+strconv.Itoa(freePort(t)),
-		"WEBHOOK_PORT="+strconv.Itoa(freePort(t))) // which the main does not read
-	output, err := other.CombinedOutput()
-	if err == nil || other.ProcessState.ExitCode() != 1 || !strings.Contains(string(output), "environment variable WEBHOOK_PORT="+strconv.Itoa(port)+": listen tcp") {
-		t.Errorf("the other process ended with %v and %s", err, output)
-	}
-}
 
 func TestRequests_RoutineLines_AreNotWritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "log")

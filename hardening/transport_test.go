@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package hardening
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -21,6 +22,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/textlogger"
 	"k8s.io/utils/clock"
 
 	"knative.dev/pkg/controller"
@@ -97,19 +100,38 @@ func TestSecrets_WarningAboutASecret_IsDropped(t *testing.T) {
 		w.Header().Set("Warning", `299 - "the value is secret"`)
 	}))
 	defer server.Close()
-	for path, want := range map[string]bool{"/api/v1/namespaces/default/secrets/a": false, "/api/v1/namespaces/default/pods/a": true} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil)
+	hardened, _ := newProcess(t)
+	off, _ := newProcess(t, secrets)
+	for _, tc := range []struct {
+		process *process
+		path    string
+		want    bool
+	}{{hardened, "secrets", false}, {hardened, "pods", true}, {off, "secrets", true}} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/api/v1/namespaces/default/"+tc.path+"/a", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, _ := newProcess(t)
-		response, err := (&transport{http.DefaultTransport, p}).RoundTrip(request)
+		response, err := (&transport{http.DefaultTransport, tc.process}).RoundTrip(request)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_ = response.Body.Close()
-		if got := response.Header.Get("Warning") != ""; got != want {
-			t.Errorf("%s: the warning remains: %t", path, got)
+		if got := response.Header.Get("Warning") != ""; got != tc.want {
+			t.Errorf("%s: the warning remains: %t, want %t", tc.path, got, tc.want)
+		}
+	}
+}
+
+func TestSecrets_Upstream_BodiesAreLoggedFromLevelEight(t *testing.T) {
+	p, _ := newProcess(t)
+	client, _ := throttling(t, p, 0, "text/plain", "no")
+	for level, want := range map[int]bool{7: false, 8: true} {
+		var log bytes.Buffer
+		ctx := klog.NewContext(t.Context(), textlogger.NewLogger(textlogger.NewConfig(textlogger.Verbosity(level), textlogger.Output(&log))))
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a"}, StringData: map[string]string{"key": "the value"}}
+		_, _ = client.CoreV1().Secrets("ns").Create(ctx, secret, metav1.CreateOptions{})
+		if got := strings.Contains(log.String(), "the value"); got != want {
+			t.Errorf("at level %d, the log has the value: %t", level, got)
 		}
 	}
 }

@@ -18,6 +18,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 	clocktesting "k8s.io/utils/clock/testing"
+
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
 )
 
 // at is the ConfigMap one at a resourceVersion.
@@ -124,5 +127,25 @@ func TestWrites_InformerSelectsOtherObjects_IsFoundOutOnce(t *testing.T) {
 	w.record(one, created)
 	if w.behind(one) {
 		t.Error("it is awaited although the informer never had such an object")
+	}
+}
+
+func TestPostponing_CacheLacksTheLastWrite_OffReconcilesAtOnce(t *testing.T) {
+	for name, off := range map[string][]concern{"Hardened": nil, "Upstream": {postponing}} {
+		t.Run(name, func(t *testing.T) {
+			p, _ := newProcess(t, off...)
+			p.informers.all.Store(p.wrap("ConfigMap", cache.NewSharedIndexInformer(nil, &corev1.ConfigMap{}, 0, cache.Indexers{})), nil)
+			reconciled := false
+			impl := construct(t, p, func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+				return newImpl(ctx, reconcileFunc(func(context.Context, string) error { reconciled = true; return nil }))
+			})
+			created := write{method: http.MethodPost}
+			created.Kind, created.ObjectMeta = "ConfigMap", at("10").ObjectMeta
+			impl.Reconciler.(*hardened).writes.record(one, created)
+			err := impl.Reconciler.Reconcile(t.Context(), one.String())
+			if requeued, _ := controller.IsRequeueKey(err); requeued != (off == nil) || reconciled == requeued {
+				t.Errorf("before the cache has its last write, the object is reconciled: %t, %v", reconciled, err)
+			}
+		})
 	}
 }

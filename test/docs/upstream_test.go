@@ -18,8 +18,11 @@ import (
 // headings are the sections of an issue in docs/upstream.
 var headings = regexp.MustCompile(`(?s)\n## What happens\n.*\n## Reproduction\n.*\n## Expected\n.*\n## Proposed change\n.*\n## Workaround\n`)
 
-// TestUpstream_Issues_FitTheRequiredRelease checks that each issue has all sections, names the required release of knative.dev/pkg and a test, and
-// that the lines which it proposes to change are those of that release.
+// faults finds the tests of the fault, as opposed to those of the workaround.
+var faults = regexp.MustCompile("\nTests? of the fault(?:, with and without the workaround)?: (`Test\\w+`(?:,\\s`Test\\w+`)*)")
+
+// TestUpstream_Issues_FitTheRequiredRelease checks that each issue has all sections, names the required release of knative.dev/pkg, has a reproduction
+// that a test of the fault shows, and that the lines which it proposes to change are those of that release.
 func TestUpstream_Issues_FitTheRequiredRelease(t *testing.T) {
 	version, dir := knative(t)
 	issues := 0
@@ -29,10 +32,15 @@ func TestUpstream_Issues_FitTheRequiredRelease(t *testing.T) {
 		}
 		issues++
 		content := read(t, file)
-		if !headings.MatchString(content) || !strings.Contains(content, version) || !strings.Contains(content, "`Test") {
-			t.Errorf("%s: a section, the version %s or a test is missing", file, version)
+		cited := faults.FindStringSubmatch(content)
+		if !headings.MatchString(content) || !strings.Contains(content, version) || cited == nil {
+			t.Errorf("%s: a section, the version %s or a test of the fault is missing", file, version)
+			continue
 		}
 		for _, b := range blocks(t, file) {
+			if _, test, ok := strings.Cut(b.attributes["shown-by"], ":"); ok && !strings.Contains(cited[1], "`"+test+"`") {
+				t.Errorf("%s: %s is not among the tests of the fault, %s", b, test, cited[1])
+			}
 			if name, line, ok := strings.Cut(b.attributes["upstream"], ":"); ok {
 				compare(t, b, filepath.Join(dir, name), line)
 			}
