@@ -6,13 +6,16 @@ SPDX-License-Identifier: Apache-2.0
 package repository
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
 
@@ -103,8 +106,13 @@ func TestModules_ThoseForOthers_DependOnNothingOfOurs(t *testing.T) {
 	for folder, allowed := range map[string]string{
 		"conversion": "conversion", "conversion/knative": "conversion", "conversion/controllerruntime": "conversion",
 		"conversion/cmd/assign-gen": "conversion/cmd/assign-gen",
-		"localcluster":              "localcluster", "localcluster/env": "localcluster/env",
+		"hardening":                 "hardening", "localcluster": "localcluster", "localcluster/env": "localcluster/env",
 	} {
+		for required := range versions(t, folder) {
+			if isBelow(required, module) && !isBelow(required, whole(allowed)) {
+				t.Errorf("%s/go.mod must not require %s: the module is used without the operator", folder, required)
+			}
+		}
 		for path, dependencies := range dependencies(t, folder) {
 			for _, dependency := range dependencies {
 				if isBelow(dependency, module) && !isBelow(dependency, whole(allowed)) {
@@ -112,6 +120,29 @@ func TestModules_ThoseForOthers_DependOnNothingOfOurs(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// After the reconciliations, the process releases its leases and sends its last metrics.
+func TestHardening_DrainLimit_EndsBeforeTheGracePeriodOfEachDeployment(t *testing.T) {
+	limit := regexp.MustCompile(`drainLimit = (\d+) \* time.Second`).FindStringSubmatch(read(t, "hardening/stopping.go"))
+	if limit == nil {
+		t.Fatal("hardening/stopping.go has no drainLimit")
+	}
+	seconds, err := strconv.ParseInt(limit[1], 10, 64)
+	deployments := 0
+	for _, object := range configObjects(t) {
+		if object.GetKind() != "Deployment" {
+			continue
+		}
+		deployments++
+		period, found, periodErr := unstructured.NestedInt64(object.Object, "spec", "template", "spec", "terminationGracePeriodSeconds")
+		if err := errors.Join(err, periodErr); err != nil || !found || seconds+5 >= period {
+			t.Errorf("Deployment %s: the grace period is %d s, the limit %d s: %v", object.GetName(), period, seconds, err)
+		}
+	}
+	if deployments == 0 {
+		t.Error("config/ has no Deployment")
 	}
 }
 
