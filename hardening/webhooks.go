@@ -192,14 +192,11 @@ func (q quiet) Clone() zapcore.Encoder { return quiet{q.Encoder.Clone()} }
 
 // EncodeEntry implements zapcore.Encoder.
 func (q quiet) EncodeEntry(entry zapcore.Entry, fields []zapcore.Field) (*buffer.Buffer, error) {
-	if entry.Level <= zapcore.InfoLevel {
-		for _, beginning := range routine {
-			if strings.HasPrefix(entry.Message, beginning) {
-				return buffers.Get(), nil
-			}
-		}
+	beginsWith := func(text string) bool { return strings.HasPrefix(entry.Message, text) }
+	if entry.Level <= zapcore.InfoLevel && slices.ContainsFunc(routine, beginsWith) {
+		return buffers.Get(), nil
 	}
-	if strings.HasPrefix(entry.Message, handshake) {
+	if beginsWith(handshake) {
 		entry.Level, entry.Stack = zapcore.WarnLevel, ""
 	}
 	return q.Encoder.EncodeEntry(entry, fields) //nolint:wrapcheck // it is the result
