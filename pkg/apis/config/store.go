@@ -7,6 +7,8 @@ package config
 
 import (
 	"context"
+	"slices"
+	"sync"
 
 	"knative.dev/pkg/configmap"
 )
@@ -15,11 +17,30 @@ type contextKey struct{}
 
 // Store keeps the last ConfigMap that parsed. One that does not parse is logged by the UntypedStore and changes nothing; if the very first does not
 // parse, the process ends, since there is nothing to go on with.
-type Store struct{ *configmap.UntypedStore }
+type Store struct {
+	*configmap.UntypedStore
+
+	directories sync.Map // the values of DirectoryNamespace so far
+}
 
 // NewStore makes a Store. onAfterStore runs after each change that parsed, in the goroutine of the ConfigMap watcher.
 func NewStore(logger configmap.Logger, onAfterStore ...func(name string, value any)) *Store {
-	return &Store{configmap.NewUntypedStore("addressable", logger, configmap.Constructors{AddressableName: NewAddressableFromConfigMap}, onAfterStore...)}
+	s := &Store{}
+	s.UntypedStore = configmap.NewUntypedStore("addressable", logger, configmap.Constructors{AddressableName: NewAddressableFromConfigMap},
+		slices.Insert(onAfterStore, 0, configmap.TypeFilter(&Addressable{})(func(_ string, value any) {
+			s.directories.Store(value.(*Addressable).DirectoryNamespace, nil) //nolint:forcetypeassert // as TypeFilter says
+		}))...)
+	return s
+}
+
+// Directories returns the directory namespaces of the configurations that were in effect in this process. Another process may use a former one still.
+func (s *Store) Directories() []string {
+	directories := []string{s.Load().DirectoryNamespace}
+	s.directories.Range(func(directory, _ any) bool {
+		directories = append(directories, directory.(string)) //nolint:forcetypeassert // as NewStore stores it
+		return true
+	})
+	return directories
 }
 
 // Load returns the configuration in effect: the last valid ConfigMap, or the defaults as long as none was seen.

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package config
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,5 +75,19 @@ func TestStore_Context_KeepsOneConfiguration(t *testing.T) {
 	}
 	if got := FromContextOrDefaults(t.Context()).Domain; got != "example.com" {
 		t.Errorf("a context without configuration gives domain %q, want the default", got)
+	}
+}
+
+func TestStore_Directories_AreAllThatWereInEffect(t *testing.T) {
+	store := NewStore(&countingLogger{})
+	initial := DefaultAddressable().DirectoryNamespace
+	if got := store.Directories(); !slices.Equal(got, []string{initial}) {
+		t.Errorf("without a ConfigMap the directories are %q, want %q", got, initial)
+	}
+	for _, directory := range []string{"first", "Invalid", "second"} {
+		store.OnConfigChanged(configMap(directoryNamespaceKey, directory))
+	}
+	if got := slices.Sorted(slices.Values(store.Directories())); !slices.Equal(slices.Compact(got), []string{"first", "second"}) {
+		t.Errorf("the directories are %q, want the valid ones", got)
 	}
 }

@@ -7,20 +7,21 @@ package addressableservice
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/apis/duck"
+	duckv1 "knative.dev/pkg/apis/duck/v1"
 	"knative.dev/pkg/reconciler"
 	"knative.dev/pkg/tracker"
 
+	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
@@ -37,12 +38,14 @@ type Reconciler struct {
 	namespaces          corev1listers.NamespaceLister
 	addressables        duck.InformerFactory // of kinds that are known only from references
 	tracker             tracker.Interface
-	scope               string // the only namespace that the informers watch; empty for all
+	directories         func() []string // that the process knows
+	scope               string          // the only namespace that the informers watch; empty for all
 }
 
 var (
 	_ addressableservicereconciler.Interface = (*Reconciler)(nil)
 	_ addressableservicereconciler.Finalizer = (*Reconciler)(nil)
+	_ reconciler.OnDeletionInterface         = (*Reconciler)(nil)
 
 	addressableServiceKind = v1.SchemeGroupVersion.WithKind("AddressableService")
 	serviceKind            = corev1.SchemeGroupVersion.WithKind("Service")
@@ -97,14 +100,23 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, as *v1.AddressableService
 	return end(ctx, failures.Failed(v1.ReasonUnpublishFailed, err))
 }
 
+// ObserveDeletion implements reconciler.OnDeletionInterface. It deletes an alias that another leader, whose cache was stale, has published after the
+// owner was finalized. If our cache is the stale one, the event of the deletion enqueues the owner, which publishes the alias again.
+func (r *Reconciler) ObserveDeletion(ctx context.Context, key types.NamespacedName) error {
+	return r.removeAliases(ctx, r.unwanted(cache.ObjectName(key), nil, nil))
+}
+
 // reconcileTarget writes the addresses that the reference leads to into the status. Only a positive answer removes them.
 func (r *Reconciler) reconcileTarget(ctx context.Context, as *v1.AddressableService) *failures.Failure {
-	addresses, p := r.resolve(ctx, as)
-	var answer apierrors.APIStatus
+	var addresses []duckv1.Addressable
+	found, p := r.find(ctx, as)
+	if p == nil {
+		addresses, p = planAddresses(config.FromContextOrDefaults(ctx), as, found)
+	}
 	switch {
 	case p == nil:
 		as.Status.MarkTargetResolved(addresses)
-	case p.Err != nil && !errors.As(p.Err, &answer) && as.Status.ObservedGeneration == as.Generation:
+	case p.Err != nil && failures.StatusCode(p.Err) == 0 && as.Status.ObservedGeneration == as.Generation:
 		// The status stays valid, for example until the first list of a kind has completed.
 	case p.Reason == v1.ReasonTargetForbidden, p.Reason == v1.ReasonTargetUnavailable, p.Reason == v1.ReasonTargetPortUnknown:
 		as.Status.MarkTargetUnknown(p.Reason, p.Message)
@@ -116,8 +128,7 @@ func (r *Reconciler) reconcileTarget(ctx context.Context, as *v1.AddressableServ
 
 // track has a change of an object enqueue as. It is called before that object is read.
 func (r *Reconciler) track(as *v1.AddressableService, kind schema.GroupVersionKind, namespace, name string) error {
-	apiVersion, k := kind.ToAPIVersionAndKind()
-	ref := tracker.Reference{APIVersion: apiVersion, Kind: k, Namespace: namespace, Name: name}
+	ref := tracker.Reference{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Namespace: namespace, Name: name}
 	return r.tracker.TrackReference(ref, as) //nolint:wrapcheck // it names the reference
 }
 

@@ -79,13 +79,15 @@ func indexByOwner(obj any) ([]string, error) {
 	return []string{service.Namespace + "/" + ownerOf(service)}, nil
 }
 
-// unwanted returns the aliases of an object in a directory except the wanted one. Services of other namespaces may claim to be aliases.
-func (r *Reconciler) unwanted(as *v1.AddressableService, directory string, wanted *corev1.Service) (aliases []corev1.Service) {
-	found, _ := r.aliases.ByIndex(aliasesByOwner, directory+"/"+cache.MetaObjectToName(as).String()) // The index exists.
-	for _, obj := range found {
-		alias := obj.(*corev1.Service) //nolint:forcetypeassert // a cache of Services
-		if wanted == nil || alias.Namespace != wanted.Namespace || alias.Name != wanted.Name {
-			aliases = append(aliases, *alias)
+// unwanted returns the aliases of an object in the cache except the wanted one. Services outside of the directories may claim to be aliases.
+func (r *Reconciler) unwanted(owner cache.ObjectName, recorded []string, wanted *corev1.Service) (aliases []corev1.Service) {
+	for _, directory := range sets.List(sets.New(r.directories()...).Insert(recorded...)) {
+		found, _ := r.aliases.ByIndex(aliasesByOwner, directory+"/"+owner.String()) // The index exists.
+		for _, obj := range found {
+			alias := obj.(*corev1.Service) //nolint:forcetypeassert // a cache of Services
+			if wanted == nil || alias.Namespace != wanted.Namespace || alias.Name != wanted.Name {
+				aliases = append(aliases, *alias)
+			}
 		}
 	}
 	return aliases
@@ -173,15 +175,15 @@ func (r *Reconciler) checkDirectory(directory string) *failures.Failure {
 	return nil
 }
 
-// unpublish deletes the aliases of this object except the wanted one, and returns the directories that may still have one. In the current directory,
-// the cache has them, or enqueues the owner later. Former directories are also listed live, and all of them before the object is deleted.
+// unpublish deletes the aliases of this object except the wanted one, and returns the directories that may still have one. In directories that the
+// process knows, the cache has them, or enqueues the owner later. Recorded ones are also listed live, the current one before the object is deleted.
 func (r *Reconciler) unpublish(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) ([]string, error) {
 	left, current := as.Status.Directories(), config.FromContextOrDefaults(ctx).DirectoryNamespace
-	for _, directory := range sets.List(sets.New(left...).Insert(current)) {
-		if err := r.removeAliases(ctx, r.unwanted(as, directory, wanted)); err != nil {
-			return left, err
-		}
-		if directory == current && as.DeletionTimestamp == nil || !slices.Contains(left, directory) || !r.watched(directory) {
+	if err := r.removeAliases(ctx, r.unwanted(cache.MetaObjectToName(as), left, wanted)); err != nil {
+		return left, err
+	}
+	for _, directory := range as.Status.Directories() {
+		if directory == current && as.DeletionTimestamp == nil || !r.watched(directory) {
 			continue
 		}
 		live, err := r.kube.CoreV1().Services(directory).List(ctx, metav1.ListOptions{LabelSelector: samples.AliasOwnerUIDLabelKey + "=" + string(as.UID)})

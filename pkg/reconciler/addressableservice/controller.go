@@ -7,6 +7,7 @@ package addressableservice
 
 import (
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -43,11 +44,11 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		namespaces:          namespaces.Lister(),
 		scope:               injection.GetNamespaceScope(ctx),
 	}
-	var store *config.Store
 	impl := addressableservicereconciler.NewImpl(ctx, r, samples.ClassMallard, func(impl *controller.Impl) controller.Options {
 		resync := configmap.TypeFilter(&config.Addressable{})(func(string, any) { impl.FilteredGlobalResync(isOurs, addressableServices.Informer()) })
-		store = config.NewStore(logger.Named("config-store"), resync)
+		store := config.NewStore(logger.Named("config-store"), resync)
 		store.WatchConfigs(cmw)
+		r.directories = store.Directories
 		return controller.Options{ConfigStore: store, FinalizerName: samples.FinalizerName}
 	})
 	r.tracker = impl.Tracker
@@ -63,17 +64,15 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		Delegate: addressable.Get(ctx), EventHandler: controller.HandleAll(r.tracker.OnChanged),
 	}}
 
-	// An alias that its owner does not request, and so does not track. Outside of the directory, any user can create Services that look like aliases.
+	// An alias that its owner does not request, and so does not track. Outside of the directories, any user can create Services that look like aliases.
 	if err := services.Informer().AddIndexers(cache.Indexers{aliasesByOwner: indexByOwner}); err != nil {
 		logger.Fatalw("Indexing aliases failed", "error", err)
 	}
 	services.Informer().AddEventHandler(controller.HandleAll(func(obj any) {
-		service, ok := obj.(*corev1.Service)
-		if !ok || service.Namespace != store.Load().DirectoryNamespace {
-			return
-		}
-		if namespace, name, err := cache.SplitMetaNamespaceKey(ownerOf(service)); err == nil && name != "" {
-			impl.EnqueueKey(types.NamespacedName{Namespace: namespace, Name: name})
+		if service, ok := obj.(*corev1.Service); ok && slices.Contains(r.directories(), service.Namespace) {
+			if owner, err := cache.ParseObjectName(ownerOf(service)); err == nil && owner.Name != "" && r.watched(owner.Namespace) {
+				impl.EnqueueKey(types.NamespacedName(owner))
+			}
 		}
 	}))
 	return impl

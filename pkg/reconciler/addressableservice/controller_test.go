@@ -63,7 +63,9 @@ func run(t *testing.T) *running {
 	return r
 }
 
-func (r *running) configure(domain string) {
+func (r *running) configure(domain string) { r.configureIn(directory, domain) }
+
+func (r *running) configureIn(directory, domain string) {
 	cm := &corev1.ConfigMap{Data: map[string]string{"domain": domain, "directory-namespace": directory}}
 	cm.Namespace, cm.Name = "knative-samples", config.AddressableName
 	r.watcher.OnChange(cm)
@@ -214,13 +216,14 @@ func enqueued(impl *controller.Impl) []string {
 }
 
 // Outside of the directory, any user can create Services that look like aliases.
-func TestController_AliasThatNoObjectTracks_EnqueuesItsOwnerOnlyInTheDirectory(t *testing.T) {
+func TestController_AliasThatNoObjectTracks_EnqueuesItsOwnerOnlyInADirectory(t *testing.T) {
 	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t)
 	r := &running{ctx: ctx, watcher: &configmap.ManualWatcher{Namespace: "knative-samples"}}
 	impl := NewController(ctx, r.watcher)
+	r.configureIn(formerDirectory, "example.com")
 	r.configure("example.com")
 	for _, s := range []*corev1.Service{
-		alias("one", "left", host), alias("two", "claimed", host, claimed), service(directory, "other"),
+		alias("one", "left", host), alias("four", "late", host, func(s *corev1.Service) { s.Namespace = formerDirectory }), alias("two", "claimed", host, claimed), service(directory, "other"),
 		alias("three", "malformed", host, func(s *corev1.Service) { s.Annotations[samples.AliasOwnerAnnotationKey] = "a/b/c" }),
 	} {
 		if _, err := fakekubeclient.Get(ctx).CoreV1().Services(s.Namespace).Create(ctx, s, metav1.CreateOptions{}); err != nil {
@@ -232,15 +235,15 @@ func TestController_AliasThatNoObjectTracks_EnqueuesItsOwnerOnlyInTheDirectory(t
 		t.Fatal(err)
 	}
 	if err := wait.PollUntilContextTimeout(ctx, time.Millisecond, wait.ForeverTestTimeout, true, func(context.Context) (bool, error) {
-		return impl.WorkQueue().Len() > 0, nil
+		return impl.WorkQueue().Len() > 1, nil
 	}); err != nil {
 		t.Fatal(err)
 	}
 	// Returns once each handler has returned.
 	cancel()
 	stopped()
-	if got := enqueued(impl); !slices.Equal(got, []string{"left"}) {
-		t.Errorf("enqueued are %q, want the owner of the alias in the directory", got)
+	if got := enqueued(impl); !slices.Equal(got, []string{"late", "left"}) {
+		t.Errorf("enqueued are %q, want the owners of the aliases in the directory and in the former one", got)
 	}
 }
 

@@ -155,3 +155,48 @@ func TestDirectory_Moved_FormerOneIsForgottenOnceItIsEmpty(t *testing.T) {
 		t.Errorf("the aliases are %q", got)
 	}
 }
+
+// A leader whose cache is stale writes its status over the newer one, and so drops a directory. A process that knows the directory deletes the alias there.
+func TestDirectory_DroppedByAStaleLeader_NoAliasIsLeft(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change mod
+		want   []string
+	}{
+		"the alias is still requested":     {func(*v1.AddressableService) {}, []string{directory + "/al"}},
+		"the alias is no longer requested": {func(as *v1.AddressableService) { as.Spec.Publish = nil }, nil},
+		"the object is deleted":            {beingDeleted, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stale := newWorld(t, testConfig(func(c *config.Addressable) { c.DirectoryNamespace = "oldest" }),
+				object("a", asAl, recorded("oldest")), theTarget, namespace("oldest"))
+			if err := stale.reconciler.Reconcile(t.Context(), ns+"/a"); err != nil {
+				t.Fatal(err)
+			}
+			dropped := stale.catchUp(t)
+			if got := dropped.Status.Directories(); slices.Contains(got, formerDirectory) {
+				t.Fatalf("the stale leader records %q", got)
+			}
+			tc.change(dropped)
+			w := newWorld(t, testConfig(), dropped, theTarget, dir, namespace("oldest"), namespace(formerDirectory),
+				alias("al", "a", host, stored, func(s *corev1.Service) { s.Namespace = formerDirectory }))
+			w.directories = append(w.directories, formerDirectory)
+			w.converge(t)
+			if got := w.aliases(t); !slices.Equal(got, tc.want) {
+				t.Errorf("the aliases are %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// A leader whose cache is stale publishes the alias of an object that another leader has finalized.
+func TestAlias_PublishedAfterItsOwnerWasFinalized_IsDeleted(t *testing.T) {
+	former := alias("al", "a", host, stored, func(s *corev1.Service) { s.Namespace = formerDirectory })
+	w := newWorld(t, testConfig(), dir, alias("al", "a", host, stored), former, alias("other", "b", host, stored), alias("al", "a", host, stored, claimed))
+	w.directories = append(w.directories, formerDirectory)
+	if err := w.reconciler.Reconcile(t.Context(), ns+"/a"); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.aliases(t); !slices.Equal(got, []string{directory + "/other", "tenant/al"}) {
+		t.Errorf("the aliases are %q, want those of other owners", got)
+	}
+}

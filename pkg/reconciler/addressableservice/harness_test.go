@@ -93,6 +93,8 @@ type world struct {
 	dynamic  *fakedynamic.FakeDynamicClient
 	recorder *record.FakeRecorder
 	inner    *Reconciler
+	// directories are those that the process knows.
+	directories []string
 
 	// reconciler is the generated one around inner.
 	reconciler controller.Reconciler
@@ -104,8 +106,9 @@ type world struct {
 func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *world {
 	t.Helper()
 	w := &world{
-		caches:   newCaches(objs...),
-		recorder: record.NewFakeRecorder(1000),
+		caches:      newCaches(objs...),
+		recorder:    record.NewFakeRecorder(1000),
+		directories: []string{cfg.DirectoryNamespace},
 	}
 	var ours, core, others []runtime.Object
 	for _, obj := range objs {
@@ -133,6 +136,7 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 		aliases:             w.services,
 		namespaces:          corev1listers.NewNamespaceLister(w.namespaces),
 		addressables:        lists{w.dynamic},
+		directories:         func() []string { return w.directories },
 		tracker:             tracker.New(func(types.NamespacedName) {}, time.Hour),
 	}
 	generated := addressableservicereconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples,

@@ -26,23 +26,13 @@ import (
 // maxHops bounds how many AddressableServices a chain of references may lead through: each reconciliation walks the chain.
 const maxHops = 32
 
-// resolve follows the reference to the addresses that it leads to.
-func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]duckv1.Addressable, *failures.Failure) {
-	cfg, namespace := config.FromContextOrDefaults(ctx), cmp.Or(as.Spec.Ref.Namespace, as.Namespace)
-	if namespace != as.Namespace && !(cfg.AllowCrossNamespaceReferences && r.watched(namespace)) {
-		return nil, failures.Newf(v1.ReasonCrossNamespaceDenied, "spec.ref.namespace %q is not this object's; "+
+// find looks up the target that the reference leads to, in the cache that its kind has.
+func (r *Reconciler) find(ctx context.Context, as *v1.AddressableService) (target, *failures.Failure) {
+	ref, kind, namespace := as.Spec.Ref, as.Spec.Ref.GroupVersionKind(), cmp.Or(as.Spec.Ref.Namespace, as.Namespace)
+	if namespace != as.Namespace && !(config.FromContextOrDefaults(ctx).AllowCrossNamespaceReferences && r.watched(namespace)) {
+		return target{}, failures.Newf(v1.ReasonCrossNamespaceDenied, "spec.ref.namespace %q is not this object's; "+
 			"set allow-cross-namespace-references in ConfigMap %s to allow it where all namespaces are watched", namespace, config.AddressableName)
 	}
-	found, p := r.find(ctx, as, namespace)
-	if p != nil {
-		return nil, p
-	}
-	return planAddresses(cfg, as, found)
-}
-
-// find looks the target up, in the cache that its kind has.
-func (r *Reconciler) find(ctx context.Context, as *v1.AddressableService, namespace string) (target, *failures.Failure) {
-	ref, kind := as.Spec.Ref, as.Spec.Ref.GroupVersionKind()
 	if kind.GroupKind() == addressableServiceKind.GroupKind() && slices.Contains([]string{"v1", "v1beta1", "v1alpha1"}, kind.Version) {
 		// Whichever of its versions the reference names, the informer has the hub.
 		kind = addressableServiceKind
