@@ -21,6 +21,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"text/template"
@@ -180,6 +181,17 @@ func (p peer) test(t *testing.T, env *harness.Env) {
 	numbers := regexp.MustCompile(`peer: (?:registered|informers): .*`)
 	if diff := cmp.Diff(numbers.FindAllString(upstream.process.Log(t), -1), numbers.FindAllString(hardened.process.Log(t), -1)); diff != "" {
 		t.Errorf("what was set up (-upstream +hardened):\n%s", diff)
+	}
+	ducks := func(o operator) int {
+		n, err := strconv.Atoi(regexp.MustCompile(`peer: ducks: (\d+)`).FindStringSubmatch(o.process.Log(t))[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	// One of the hardened ones makes no factory of a duck type: it rehearses the injectors.
+	if got, want := ducks(hardened), ducks(upstream)+1; got != want {
+		t.Errorf("%d injectors of duck types are registered, want %d", got, want)
 	}
 	log := hardened.process.Log(t)
 	shared := regexp.MustCompile(`shared (\d+)`).FindStringSubmatch(log)[1]

@@ -91,6 +91,16 @@ func TestInjection_ImportedInformer_IsInTheContextAndStarted(t *testing.T) {
 	}
 }
 
+func TestInjection_FakeWithAContextOfTheTest_HasFakes(t *testing.T) {
+	ctx, informers := injection.Fake.SetupInformers(logtesting.TestContextWithLogger(t), &rest.Config{})
+	if _, err := fakesamplesclient.Get(ctx).SamplesV1().AddressableServices("ns").Create(ctx, object(), metav1.CreateOptions{}); err != nil {
+		t.Error(err)
+	}
+	if !slices.Contains(informers, controller.Informer(addressableserviceinformer.Get(ctx).Informer())) {
+		t.Error("the informer is not among those that will be started")
+	}
+}
+
 func TestInjection_MissingFromTheContext_Panics(t *testing.T) {
 	for name, get := range map[string]func(context.Context){
 		"a client":            func(ctx context.Context) { samplesclient.Get(ctx) },

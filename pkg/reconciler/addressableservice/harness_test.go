@@ -27,6 +27,8 @@ import (
 
 	"knative.dev/pkg/apis/duck"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
+	fakekubeclient "knative.dev/pkg/client/injection/kube/client/fake"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 	logtesting "knative.dev/pkg/logging/testing"
@@ -124,13 +126,13 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 	w.samples = fakesamples.NewSimpleClientset(ours...)
 	w.samples.PrependReactor("update", "addressableservices/status",
 		reconcilertest.StatusOnly(w.samples.Tracker(), func(to, from *v1.AddressableService) { to.Status = from.Status }))
-	w.kube = fakekube.NewSimpleClientset(core...)
 	w.dynamic = fakedynamic.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{ducks: "DuckList"}, others...)
 
 	ctx, cancel := context.WithCancel(logtesting.TestContextWithLogger(t))
 	t.Cleanup(cancel)
+	ctx, w.kube = fakekubeclient.With(ctx, core...)
 	w.inner = &Reconciler{
-		kube:                w.kube,
+		kube:                kubeclient.Get(ctx),
 		addressableServices: listers.NewAddressableServiceLister(w.objects),
 		services:            corev1listers.NewServiceLister(w.services),
 		aliases:             w.services,

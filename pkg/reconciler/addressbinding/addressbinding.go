@@ -77,6 +77,9 @@ var _ addressbindingreconciler.Finalizer = (*Reconciler)(nil)
 
 // ReconcileKind implements the generated Interface. It is called with a copy of a binding that is not being deleted. The generated code
 // then writes the status, in one request and only if something changed.
+//
+// It tracks what the binding names or selects before it reads it. NewController has the rest enqueue the binding otherwise: other bindings
+// by contenders, the CRD of the subject and the webhook configuration by a resync.
 func (r *Reconciler) ReconcileKind(ctx context.Context, ab *v1.AddressBinding) reconciler.Event {
 	end := failures.Begin(ab, reported)
 

@@ -12,6 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"knative.dev/pkg/apis/duck"
+	duckv1 "knative.dev/pkg/apis/duck/v1"
+
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
@@ -45,5 +48,19 @@ func TestTypes_Scheme_HasEachKind(t *testing.T) {
 	}
 	if got, want := Resource("r"), (schema.GroupResource{Group: samples.GroupName, Resource: "r"}); got != want {
 		t.Errorf("Resource() = %v, want %v", got, want)
+	}
+}
+
+func TestAddressableService_Type_ImplementsItsDuckTypes(t *testing.T) {
+	for name, implementable := range map[string]duck.Implementable{
+		"Addressable": &duckv1.Addressable{},
+		"Conditions":  &duckv1.Conditions{},
+		"KResource":   &duckv1.KResource{},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := duck.VerifyType(&AddressableService{}, implementable); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

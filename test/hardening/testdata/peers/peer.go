@@ -26,16 +26,15 @@ import (
 // observing is the innermost injection.Default, so that it sees what is left of the changes of others.
 type observing struct{ injection.Interface }
 
-func init() {
-	i := injection.Default
-	log.Printf("peer: registered: %d clients, %d factories, %d ducks, %d informers, %d filtered injectors", len(i.GetClients()), len(i.GetInformerFactories()),
-		len(i.GetDucks()), len(i.GetInformers()), len(i.GetFilteredInformers()))
-	injection.Default = observing{i}
-}
+func init() { injection.Default = observing{injection.Default} }
 
 // SetupInformers implements injection.Interface.
 func (o observing) SetupInformers(ctx context.Context, cfg *rest.Config) (context.Context, []controller.Informer) {
 	log.Printf("peer: limit: %v", cfg.QPS)
+	// What others have registered until now is called next.
+	log.Printf("peer: registered: %d clients, %d factories, %d informers, %d filtered injectors", len(o.GetClients()), len(o.GetInformerFactories()),
+		len(o.GetInformers()), len(o.GetFilteredInformers()))
+	log.Printf("peer: ducks: %d", len(o.GetDucks()))
 	ctx, informers := o.Interface.SetupInformers(ctx, cfg)
 	shared, hardened := 0, 0
 	for _, informer := range informers {
