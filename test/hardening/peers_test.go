@@ -533,7 +533,7 @@ func (p peer) miss(t *testing.T, o operator, name string) {
 	})
 }
 
-// reconciled returns how often an object was reconciled with success.
+// reconciled counts the successful reconciliations of an object.
 func (o operator) reconciled(t *testing.T, name string) (count int) {
 	t.Helper()
 	for line := range strings.Lines(o.process.Log(t)) {
