@@ -29,6 +29,13 @@ SPDX-License-Identifier: Apache-2.0
 // of a single test, [harness.Own], fails that test. What happens in the normal life of objects is no error: a conflict, an object or a namespace that
 // is deleted concurrently, a used-up quota.
 //
+// # Values of Secrets
+//
+// The Secrets of the tests have the values of [harness.Canary]. The end of a test searches all objects for them, and that of a suite what the tests
+// and the operator print, metrics, and what the suite adds with [harness.Search], such as the logs, spans and metrics of code that runs in the
+// suite itself. A suite that fails is not searched, since the messages of its tests may contain what they have found: repair the tests first.
+// Package localcluster/test, which tests the control plane without the operator, has no canaries.
+//
 // # Separate environments
 //
 // A separate environment costs a control plane and half a minute. What needs one:
@@ -81,6 +88,8 @@ SPDX-License-Identifier: Apache-2.0
 // [harness.Main]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Main
 // [harness.Own]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Own
 // [harness.AllVersions]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#AllVersions
+// [harness.Canary]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Canary
+// [harness.Search]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Search
 // [harness.Separate]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Separate
 // [harness.Env.ExpectErrors]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Env.ExpectErrors
 // [harness.Env.Namespace]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Env.Namespace

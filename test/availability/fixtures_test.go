@@ -10,6 +10,7 @@ package availability
 import (
 	"context"
 	"errors"
+	"os"
 	"testing"
 	"time"
 
@@ -18,6 +19,8 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
+
+func TestMain(m *testing.M) { os.Exit(harness.MainWithoutEnvironment(m)) }
 
 const (
 	directory = "knative-samples-directory"

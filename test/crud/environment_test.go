@@ -17,9 +17,6 @@ import (
 
 	"go.opentelemetry.io/otel"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -33,12 +30,13 @@ import (
 
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/measured"
 )
 
 // The providers of OpenTelemetry are set once per process.
 var (
 	measurements = sdkmetric.NewManualReader()
-	spans        = tracetest.NewSpanRecorder()
+	spans        = measured.Spans()
 )
 
 func TestMain(m *testing.M) {
@@ -46,21 +44,8 @@ func TestMain(m *testing.M) {
 		runAndKill()
 	}
 	otel.SetMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(measurements)))
-	otel.SetTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)))
-	harness.Search("the spans and metrics", exported)
+	harness.Search("the spans and metrics", func() string { return measured.Exported(spans, measurements) })
 	harness.Main(m, harness.Bare())
-}
-
-// exported returns the spans and metrics of the tests so far as text.
-func exported() string {
-	var all strings.Builder
-	for _, span := range spans.Ended() {
-		fmt.Fprintln(&all, span.Name(), span.Attributes(), span.Status(), span.Events())
-	}
-	var measured metricdata.ResourceMetrics
-	err := measurements.Collect(context.Background(), &measured)
-	fmt.Fprintln(&all, measured, err)
-	return all.String()
 }
 
 // The kinds of the cases: with status subresource and a list with keys, without status subresource, for one test that reads metrics, and without

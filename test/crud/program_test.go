@@ -98,7 +98,10 @@ func (s *scene) command(file string, args ...string) *running {
 	ctx, cancel := context.WithTimeout(s.Context(), 2*harness.Deadline)
 	s.Cleanup(cancel)
 	r := &running{Cmd: exec.CommandContext(ctx, path, args...)}
-	r.Env = []string{"KUBECONFIG=" + s.kubeconfig(), "HOME=" + s.TempDir()}
+	home := s.TempDir()
+	harness.SearchFolder(s, home)
+	harness.Search(fmt.Sprint("the output of crud ", args), func() string { return r.out.String() + r.errs.String() })
+	r.Env = []string{"KUBECONFIG=" + s.kubeconfig(), "HOME=" + home}
 	r.Stdin, r.Stdout, r.Stderr = strings.NewReader("---\n"+strings.ReplaceAll(file, "$NS", s.ns)), &r.out, &r.errs
 	return r
 }

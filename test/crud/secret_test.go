@@ -23,6 +23,7 @@ import (
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/operations"
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/measured"
 )
 
 // rejection is an operation that fails on an object whose data has a value. In its texts, $VALUE is the value, and $BASE64 how a Secret stores it.
@@ -193,6 +194,7 @@ func TestSecret_RejectedInAnyWay_NoErrorHasAValue(t *testing.T) {
 	results, err := s.client.RunPlan(t.Context(), plan)
 	content, encoding := json.Marshal(operations.File{Plan: plan}.Report(results, err))
 	r.clean("the results", everything(err)+everything(encoding)+string(content))
+	r.clean("the spans and metrics", measured.Exported(spans, measurements))
 }
 
 func TestSecret_RejectedFile_ProgramPrintsNoValue(t *testing.T) {

@@ -19,6 +19,8 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
+func TestMain(m *testing.M) { os.Exit(harness.MainWithoutEnvironment(m)) }
+
 // commandTimeout bounds one block; the longest clones the repository and builds it.
 const commandTimeout = 30 * time.Minute
 

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -20,6 +21,8 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
+
+func TestMain(m *testing.M) { os.Exit(harness.MainWithoutEnvironment(m)) }
 
 // scene is a namespace in which an object of each kind works.
 type scene struct {

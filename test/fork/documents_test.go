@@ -18,6 +18,8 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
+func TestMain(m *testing.M) { os.Exit(harness.MainWithoutEnvironment(m)) }
+
 var link = regexp.MustCompile(`\]\(([\w./-]+)(?:#[^)]*)?\)`)
 
 // expectReference checks that the README leads to the generated page of each kind, and that each relative link of the documents leads to a file.

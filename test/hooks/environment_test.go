@@ -79,6 +79,7 @@ func newScene(t *testing.T) *scene {
 		T: t, env: env, ns: env.Namespace(t), config: config, proxy: proxy, hooks: t.TempDir(), runs: t.TempDir(), temporary: t.TempDir(),
 		ended: make(chan struct{}),
 	}
+	harness.SearchFolder(t, s.temporary)
 	return s
 }
 
@@ -103,9 +104,9 @@ func (s *scene) start(options hook.Options, hooks ...*hook.Hook) {
 // run runs the controllers and the webhooks of a process, as sharedmain does.
 func (s *scene) run(ctx context.Context, constructors ...injection.ControllerConstructor) {
 	s.Helper()
-	core, logs := observer.New(zap.InfoLevel)
+	core, logs := observer.New(zap.DebugLevel)
 	s.logs = logs
-	harness.Search("the log of the process of "+s.Name(), s.logged)
+	harness.Search("the log of the process of "+s.Name(), func() string { return measured.Log(logs) })
 	ctx, cancel := context.WithCancel(ctx)
 	s.end = cancel
 	ctx = injection.WithConfig(logging.WithLogger(ctx, zap.New(core).Sugar()), s.config)

@@ -95,6 +95,32 @@ crud::merge_patch -n "$ns" --resource-version 1 ConfigMap it '{"data": {"value":
 	s.awaitEvent(object, corev1.EventTypeWarning, hook.ReasonConflicts, 1, "MergePatch ConfigMap "+s.ns+"/it")
 }
 
+func TestConflict_Secret_EventHasNoValue(t *testing.T) {
+	s := newScene(t)
+	stored, written := harness.Canary(t), harness.Canary(t)
+	if _, err := s.env.Kube.CoreV1().Secrets(s.ns).Create(t.Context(), &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "it", Labels: it}, StringData: map[string]string{"password": stored},
+	}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.script("outdated", "configVersion: v1\nkubernetes:\n- kind: Secret\n  allowFailure: true"+selected, `
+crud::merge_patch -n "$ns" --resource-version 1 Secret it '{"stringData": {"password": "`+written+`"}}'
+`)
+	options := s.quick()
+	options.Conflicts = 2
+	s.start(options, s.load(options)...)
+	harness.Eventually(t, "there is an Event about the Secret", func(ctx context.Context) error {
+		events, err := s.env.Kube.CoreV1().Events(s.ns).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=Secret,reason=" + hook.ReasonConflicts})
+		if err == nil && len(events.Items) != 1 {
+			err = fmt.Errorf("there are %d", len(events.Items))
+		}
+		if err == nil && harness.Leaked(fmt.Sprint(events.Items), stored)+harness.Leaked(fmt.Sprint(events.Items), written) != "" {
+			t.Errorf("it has a value: %s", events.Items[0].Message)
+		}
+		return err
+	})
+}
+
 func TestDeletion_FinalizerDelaysIt_EventNamesTheFinalizer(t *testing.T) {
 	s := newScene(t)
 	deleted, needed := s.create("deleted", "1", nil), s.create("needed", "1", nil)

@@ -3,18 +3,64 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package measured reads the metrics of a test process for the suites of libraries, which run in it.
+// Package measured reads the metrics, spans and logs of a test process for the suites of libraries, which run in it.
 package measured
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 )
+
+// Spans starts to record the spans of the process.
+func Spans() *tracetest.SpanRecorder {
+	spans := tracetest.NewSpanRecorder()
+	otel.SetTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)))
+	return spans
+}
+
+// Exported returns the spans and the metrics so far as text.
+func Exported(spans *tracetest.SpanRecorder, reader sdkmetric.Reader) string {
+	var all strings.Builder
+	for _, span := range spans.Ended() {
+		fmt.Fprintln(&all, span.Name(), span.Attributes(), span.Status(), span.Events())
+	}
+	var metrics metricdata.ResourceMetrics
+	err := reader.Collect(context.Background(), &metrics)
+	fmt.Fprintln(&all, metrics, err)
+	return all.String()
+}
+
+// Log returns a log as a process writes it.
+func Log(logs *observer.ObservedLogs) string {
+	var all strings.Builder
+	for _, entry := range logs.All() {
+		all.WriteString(Line(entry))
+	}
+	return all.String()
+}
+
+// Line returns one entry of a log as a process writes it, in JSON.
+func Line(entry observer.LoggedEntry) string {
+	line, err := zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()).EncodeEntry(entry.Entry, entry.Context)
+	if err != nil {
+		return fmt.Sprint("encoding the entry failed: ", err)
+	}
+	defer line.Free()
+	return line.String()
+}
 
 // Point is a data point of a metric. Value is the number of measurements if the metric is a histogram, and Sum is their sum.
 type Point struct {

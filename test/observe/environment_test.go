@@ -45,6 +45,8 @@ func TestMain(m *testing.M) {
 		return
 	}
 	otel.SetMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(metrics)))
+	spans := measured.Spans()
+	harness.Search("the spans and metrics", func() string { return measured.Exported(spans, metrics) })
 	harness.Main(m, harness.Bare())
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/observe"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	"github.com/mallard-dev/mallard/test/measured"
 )
 
 const auditLabel = samples.GroupName + "/audit"
@@ -33,11 +34,13 @@ func TestSecretAudit_SecretWithTheLabel_IsLoggedAndCountedWithoutItsData(t *test
 	env := harness.Shared(t)
 	account := env.Namespace(t)
 	grant(t, env, account)
-	var ns string
-	value, next := harness.Canary(t), harness.Canary(t)
+	var ns, value, next string
 	secret := func(t *testing.T, name string, labels map[string]string) {
 		t.Helper()
-		object := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, StringData: map[string]string{"password": value}}
+		object := &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, Annotations: map[string]string{corev1.LastAppliedConfigAnnotation: value}},
+			StringData: map[string]string{"password": value},
+		}
 		if _, err := env.Kube.CoreV1().Secrets(ns).Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
@@ -45,6 +48,7 @@ func TestSecretAudit_SecretWithTheLabel_IsLoggedAndCountedWithoutItsData(t *test
 	audited := map[string]string{auditLabel: "true"}
 	eachAt(t, env, func(t *testing.T) (*rest.Config, *harness.Proxy) {
 		ns = env.Namespace(t)
+		value, next = harness.Canary(t), harness.Canary(t)
 		secret(t, "before", audited)
 		config := rest.CopyConfig(env.Config)
 		config.Impersonate.UserName = "system:serviceaccount:" + account + ":observer"
@@ -82,7 +86,7 @@ func TestSecretAudit_SecretWithTheLabel_IsLoggedAndCountedWithoutItsData(t *test
 		}
 		await("Added it", "Updated it", "Deleted it", "Deleted before")
 		for _, entry := range s.logs.All() {
-			if text := fmt.Sprint(entry.Message, entry.ContextMap()); harness.Leaked(text, value)+harness.Leaked(text, next) != "" || strings.Contains(text, "other") {
+			if text := measured.Line(entry); harness.Leaked(text, value)+harness.Leaked(text, next) != "" || strings.Contains(text, "other") {
 				t.Errorf("it logs %s", text)
 			}
 		}

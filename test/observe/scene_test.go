@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -31,6 +30,7 @@ import (
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/observe"
+	"github.com/mallard-dev/mallard/test/measured"
 )
 
 // scene is a process with injection, in a separate namespace, whose requests pass a proxy.
@@ -71,14 +71,8 @@ func eachAt(t *testing.T, env *harness.Env, connect func(*testing.T) (*rest.Conf
 			if err != nil {
 				t.Fatal(err)
 			}
-			core, logs := observer.New(zap.InfoLevel)
-			harness.Search("the log of the process of "+t.Name(), func() string {
-				var all strings.Builder
-				for _, entry := range logs.All() {
-					fmt.Fprintln(&all, entry.Message, entry.ContextMap())
-				}
-				return all.String()
-			})
+			core, logs := observer.New(zap.DebugLevel)
+			harness.Search("the log of the process of "+t.Name(), func() string { return measured.Log(logs) })
 			ctx = start(ctx, t, config, zap.New(core))
 			test(t, &scene{Env: env, ctx: ctx, ns: env.Namespace(t), proxy: proxy, kube: env.Kube, near: near, logs: logs})
 		})

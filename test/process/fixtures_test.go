@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -23,6 +24,8 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/localcluster/env/processes"
 )
+
+func TestMain(m *testing.M) { os.Exit(harness.MainWithoutEnvironment(m)) }
 
 // probed is a process whose probes can be called.
 type probed struct {

@@ -49,23 +49,26 @@ func TestSuites_ValuesOfSecrets_AreCanaries(t *testing.T) {
 	}
 }
 
-// A suite that does not end with harness.Main searches nothing. Suites of a fork are the same files. The only Secret of the manifests, which forks and
+// endsWithSearch matches the end of a suite that is searched.
+var endsWithSearch = regexp.MustCompile(`harness\.Main(?:WithoutEnvironment)?\(m\b`)
+
+// A suite that does not end with harness.Main or harness.MainWithoutEnvironment does not search what it prints. Suites of a fork are the same files. The only Secret of the manifests, which forks and
 // samples have too, is that of the certificate, and the search finds its private key by itself.
 func TestSuites_EachEnvironment_IsSearched(t *testing.T) {
 	ended, uses := map[string]bool{}, map[string]string{}
 	for _, path := range files(t, "test/*_test.go") {
 		content, suite := read(t, path), filepath.Dir(path)
-		if strings.Contains(content, "harness.Main(m") {
+		if endsWithSearch.MatchString(content) {
 			ended[suite] = true
 		}
-		if strings.Contains(content, "harness.Shared(") {
+		if strings.Contains(content, "harness.Shared(") || strings.Contains(content, "harness.Own(") {
 			uses[suite] = path
 		}
 	}
 	delete(uses, "test/repository")
 	for suite, path := range uses {
 		if !ended[suite] {
-			t.Errorf("%s: the suite needs a TestMain that calls harness.Main", path)
+			t.Errorf("%s: the suite needs a TestMain that calls harness.Main or harness.MainWithoutEnvironment", path)
 		}
 	}
 	for _, path := range files(t, "config/*.yaml", "samples/*.yaml", "kustomize/*.yaml", "post-install/*.yaml", "optional/*.yaml") {

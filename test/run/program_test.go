@@ -54,7 +54,7 @@ func testMain(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "building the program:", err)
 		return 1
 	}
-	return m.Run()
+	return harness.MainWithoutEnvironment(m)
 }
 
 // program is one run of the program.
@@ -96,6 +96,7 @@ func startCommand(t *testing.T, env []string, command string, args ...string) *p
 	if err != nil {
 		t.Fatal(err)
 	}
+	harness.Search("what the program of "+t.Name()+" prints", p.text)
 	go p.collect(read)
 	t.Cleanup(func() {
 		if err := p.group.Kill(); err != nil {

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net/url"
 	"os"
@@ -32,15 +33,18 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/processes"
 )
 
+// suffix ends each canary: JSON and URLs escape it.
+const suffix = "+<&%"
+
 // canaries are the values of Secrets of this run by the tests that use them.
 var canaries sync.Map // of strings
 
 // Canary returns a random value for a Secret, which must not be anywhere else: the end of the test searches all other objects of the shared environment
 // for it, and those of an environment that it has started with [Own], and the end of the suite what the tests print, the logs and the metrics of the
-// operator's processes, and what Search adds.
+// operator's processes, and what Search adds. Call it after [Env.Namespace], in the same test: the search then precedes the deletion of the namespace.
 func Canary(t testing.TB) string {
 	t.Helper()
-	value := "canary-" + utilrand.String(20) + "+<&%" // which JSON and URLs escape
+	value := "canary-" + utilrand.String(20) + suffix
 	canaries.Store(value, t.Name())
 	if shared != nil {
 		t.Cleanup(func() {
@@ -55,11 +59,67 @@ func Canary(t testing.TB) string {
 	return value
 }
 
-// searched are the texts that Search has added, by their names.
-var searched sync.Map
+// searched are the texts that Search has added.
+var searched sync.Map // of *named
+
+type named struct {
+	name string
+	text func() string
+}
 
 // Search adds a text in which the end of the suite searches the canaries, such as the log of a program that runs in the suite itself.
-func Search(name string, text func() string) { searched.Store(name, text) }
+func Search(name string, text func() string) { searched.Store(&named{name, text}, nil) }
+
+// SearchFolder has the end of the test search the files that are left in a folder for canaries.
+func SearchFolder(t testing.TB, folder string) {
+	t.Helper()
+	t.Cleanup(func() {
+		texts := map[string]string{}
+		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || !entry.Type().IsRegular() {
+				return err
+			}
+			content, err := os.ReadFile(path)
+			texts[path] = string(content)
+			return err
+		})
+		if err := errors.Join(err, searchTexts(maps.Collect(canaries.Range), texts)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// privateKeys begin private keys in PEM. Their lengths are multiples of three, so that their base64 form begins that of the key.
+var privateKeys = map[any]any{
+	"-----BEGIN PRIVATE KEY-----": "a certificate", "-----BEGIN EC PRIVATE KEY-----": "a certificate", "-----BEGIN RSA PRIVATE KEY----": "a certificate",
+}
+
+// searchTexts searches texts, by their names, for values.
+func searchTexts(values map[any]any, texts map[string]string) error {
+	var errs []error
+	for name, text := range texts {
+		for value, origin := range values {
+			if form := Leaked(text, value.(string)); form != "" {
+				errs = append(errs, fmt.Errorf("%s: the value of a Secret is in %s, %s", origin, name, form))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// runRecorded runs the tests, and searches what they print and what [Search] has added. A test that fails may print what it has found.
+func runRecorded(m *testing.M) (int, error) {
+	stdout, stderr := record(&os.Stdout), record(&os.Stderr)
+	code := m.Run()
+	texts := map[string]string{"the standard output": stdout(), "the standard error": stderr()}
+	if code != 0 {
+		return code, nil
+	}
+	for added := range searched.Range {
+		texts[added.(*named).name] += added.(*named).text()
+	}
+	return code, errors.Join(searchTexts(maps.Collect(canaries.Range), texts), searchTexts(privateKeys, texts))
+}
 
 // Leaked returns the form in which a text contains a value, or "".
 func Leaked(text, value string) string {
@@ -76,11 +136,15 @@ func Leaked(text, value string) string {
 			return form
 		}
 	}
+	// Nested escapes, as of JSON in JSON, leave the beginning of a canary as it is.
+	if beginning, _, isEscaped := strings.Cut(value, suffix); isEscaped && strings.Contains(text, beginning) {
+		return "in part or escaped"
+	}
 	return ""
 }
 
-// search searches the logs and the metrics of the operator's processes and other texts for all canaries, and for private keys in the operator's Secrets.
-func (e *Env) search(ctx context.Context, others map[string]string) error {
+// search searches the logs and the metrics of the operator's processes for all canaries, and for private keys in the operator's Secrets.
+func (e *Env) search(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, Deadline)
 	defer cancel()
 	values := maps.Collect(canaries.Range)
@@ -97,21 +161,12 @@ func (e *Env) search(ctx context.Context, others map[string]string) error {
 		return nil // the API server and the processes may have stopped, and nothing can be found
 	}
 	var errs []error
-	in := func(name, text string) {
-		for value, origin := range values {
-			if form := Leaked(text, value.(string)); form != "" {
-				errs = append(errs, fmt.Errorf("%s: the value of a Secret is in %s, %s", origin, name, form))
-			}
-		}
-	}
-	for name, text := range others {
-		in(name, text)
-	}
+	texts := map[string]string{}
 	logs, _ := filepath.Glob(e.environment.LogFile("*")) // it fails for a wrong pattern only
 	for _, log := range logs {
 		content, err := os.ReadFile(log)
 		errs = append(errs, err)
-		in("the log "+filepath.Base(log), string(content))
+		texts["the log "+filepath.Base(log)] = string(content)
 	}
 	deployments, err := e.Kube.AppsV1().Deployments(e.SystemNamespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -127,9 +182,9 @@ func (e *Env) search(ctx context.Context, others map[string]string) error {
 			continue // it has stopped
 		}
 		errs = append(errs, err)
-		in("the metrics of "+d.Name, string(content))
+		texts["the metrics of "+d.Name] = string(content)
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, searchTexts(values, texts))...)
 }
 
 // searchObjects searches all objects except Secrets for canaries.

@@ -21,6 +21,7 @@ func TestCanary_InAnyForm_IsFound(t *testing.T) {
 	for _, form := range []string{
 		value, base64.StdEncoding.EncodeToString([]byte(value)), url.QueryEscape(value), url.PathEscape(value), fmt.Sprintf("%x", value),
 		strings.NewReplacer("<", `\u003c`, "&", `\u0026`).Replace(value), fmt.Sprintf("%d", []byte(value)),
+		strings.NewReplacer("<", `\\u003c`, "&", `\\u0026`).Replace(value), // JSON in JSON
 	} {
 		text := "before " + form + " after"
 		if harness.Leaked(text, value) == "" || harness.Leaked(text, other) != "" {

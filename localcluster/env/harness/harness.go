@@ -102,19 +102,14 @@ func run(m *testing.M, options []Option) int {
 	if env.attached {
 		others = env.logs() // of suites that have ended
 	}
-	stdout, stderr := record(&os.Stdout), record(&os.Stderr)
-	code := m.Run()
-	texts := map[string]string{"the standard output": stdout(), "the standard error": stderr()}
-	for name, text := range searched.Range {
-		texts[name.(string)] = text.(func() string)()
-	}
+	code, err := runRecorded(m)
 	if !interrupted() {
 		// The other goroutine is about to exit.
 		select {}
 	}
-	err = env.checkErrors(others)
-	if code == 0 { // a test that fails may print what it has found
-		err = errors.Join(err, env.search(context.Background(), texts))
+	err = errors.Join(err, env.checkErrors(others))
+	if code == 0 {
+		err = errors.Join(err, env.search(context.Background()))
 	}
 	err = errors.Join(err, env.stop())
 	reportSelf()
@@ -126,6 +121,17 @@ func run(m *testing.M, options []Option) int {
 		}
 		return nil
 	}))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "harness: after the tests:", err)
+		return 1
+	}
+	return code
+}
+
+// MainWithoutEnvironment runs the tests of a suite that start their environments with [Own] or a program, and returns their exit status. It fails
+// the run when a [Canary] or a private key is in what the tests print, or in what [Search] adds.
+func MainWithoutEnvironment(m *testing.M) int {
+	code, err := runRecorded(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "harness: after the tests:", err)
 		return 1
@@ -167,7 +173,7 @@ func Own(t testing.TB, options ...Option) *Env {
 		err := env.checkErrors(nil)
 		if !t.Failed() { // a test that fails may leave an API server that does not answer
 			all := slices.Collect(maps.Keys(maps.Collect(canaries.Range)))
-			err = errors.Join(err, env.searchObjects(context.Background(), all...), env.search(context.Background(), nil))
+			err = errors.Join(err, env.searchObjects(context.Background(), all...), env.search(context.Background()))
 		}
 		if err := errors.Join(err, env.stop()); err != nil {
 			t.Errorf("stopping an environment: %v", err)
