@@ -8,6 +8,7 @@ package hook
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -103,5 +104,19 @@ func TestOutput_EndlessProgram_IsTruncated(t *testing.T) {
 	printed.log(zap.New(core).Sugar(), func(text string) string { return strings.ReplaceAll(text, "value", "***") })
 	if len(printed.kept) != mostOfOutput || logs.Len() != mostLines+1 || logs.FilterField(zap.String("line", "***")).Len() != mostLines {
 		t.Errorf("%d bytes are kept, and %d lines logged: %v", len(printed.kept), logs.Len(), logs.All()[0])
+	}
+}
+
+func TestOutput_NotUTF8AndALongLine_AreReplacedAndCut(t *testing.T) {
+	var printed output
+	if _, err := io.WriteString(&printed, "before \xff after\r\n"+strings.Repeat("x", 100<<10)); err != nil { // without a line break
+		t.Fatal(err)
+	}
+	core, logs := observer.New(zap.InfoLevel)
+	printed.log(zap.New(core).Sugar(), func(text string) string { return text })
+	for i, want := range []string{"before \uFFFD after", strings.Repeat("x", mostOfLine)} {
+		if entries := logs.All(); len(entries) != 2 || entries[i].ContextMap()["line"] != want {
+			t.Errorf("line %d of %d is not %.20q: %.300s", i, len(entries), want, fmt.Sprint(entries))
+		}
 	}
 }

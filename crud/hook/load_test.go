@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package hook
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +99,46 @@ kubernetesMutating:
 	got, err := parseConfig([]byte(text))
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v\n-want, +got:\n%s", err, diff)
+	}
+}
+
+// kubectl reads each of the texts as the same object, since it decodes YAML 1.1.
+func TestParseConfig_YAML_MeansWhatItMeansToKubectl(t *testing.T) {
+	const plain = "configVersion: v1\nonStartup: 8\nkubernetes:\n- kind: Pod\n  allowFailure: true\n  executeHookOnSynchronization: false\n"
+	want, err := parseConfig([]byte(plain))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"yes and no":                  "configVersion: v1\nonStartup: 8\nkubernetes: [{kind: Pod, allowFailure: yes, executeHookOnSynchronization: no}]\n",
+		"on and off":                  "configVersion: v1\nonStartup: 8\nkubernetes: [{kind: Pod, allowFailure: on, executeHookOnSynchronization: Off}]\n",
+		"an octal number":             strings.Replace(plain, "8", "010", 1),
+		"a hexadecimal number":        strings.Replace(plain, "8", "0x8", 1),
+		"a float":                     strings.Replace(plain, "8", "8.0", 1),
+		"an anchor and an alias":      "configVersion: v1\nonStartup: &n 8\nkubernetes: [{kind: Pod, allowFailure: &a true, executeHookOnSynchronization: off}]\n",
+		"a merged object":             "configVersion: v1\nonStartup: 8\nkubernetes: [{<<: {kind: Pod, allowFailure: true}, executeHookOnSynchronization: false}]\n",
+		"a byte order mark":           "\ufeff" + plain,
+		"CRLF":                        strings.ReplaceAll(plain, "\n", "\r\n"),
+		"a byte order mark and CRLF":  "\ufeff" + strings.ReplaceAll(plain, "\n", "\r\n"),
+		"the beginning of a document": "---\n" + plain,
+		"the end of a document":       plain + "...\n",
+		"JSON":                        `{"configVersion": "v1", "onStartup": 8, "kubernetes": [{"kind": "Pod", "allowFailure": true, "executeHookOnSynchronization": false}]}`,
+	} {
+		got, err := parseConfig([]byte(text))
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v\n-want, +got:\n%s", name, err, diff)
+		}
+	}
+}
+
+func TestLoad_ScriptWithCRLF_NamesTheInterpreter(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "windows"), []byte("#!/usr/bin/env bash\r\necho 'configVersion: v1'\r\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Load(t.Context(), folder, Options{Folder: t.TempDir()})
+	if want := "/windows: running it with --config: exit status 127: "; err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "bash") {
+		t.Errorf("the error is %v, want %q and bash", err, want)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/mallard-dev/mallard/crud"
 )
@@ -191,6 +192,22 @@ ignoreHookError: true`,
 		}
 		if !strings.Contains(failed.Error(), want) {
 			t.Errorf("%q: the message is\n%s\nwant\n%s", file, failed, want)
+		}
+	}
+}
+
+func TestParse_ByteOrderMarkAndCRLF_AreReadAsWithoutThem(t *testing.T) {
+	const file = "operationType: Create\nobject:\n  apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a}\n  data:\n    text: |\n      first\n      second\n" +
+		"---\n{operationType: EnsureDeleted, kind: Pod, name: b}\n"
+	want, err := Parse([]byte(file))
+	if err != nil || len(want.Operations) != 2 {
+		t.Fatalf("got %d operations, %v", len(want.Operations), err)
+	}
+	windows := strings.ReplaceAll(file, "\n", "\r\n")
+	for _, text := range []string{"\ufeff" + file, windows, "\ufeff" + windows, "\ufeff---\r\n" + windows} {
+		got, err := Parse([]byte(text))
+		if diff := cmp.Diff(want.Operations, got.Operations, cmpopts.IgnoreUnexported(crud.Operation{})); err != nil || diff != "" {
+			t.Errorf("%q: %v (-want +got):\n%s", text, err, diff)
 		}
 	}
 }
