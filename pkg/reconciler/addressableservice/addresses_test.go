@@ -6,12 +6,15 @@ SPDX-License-Identifier: Apache-2.0
 package addressableservice
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"knative.dev/pkg/apis"
@@ -153,6 +156,69 @@ func TestPlanAddresses_EachServiceOfTheReference_HasTheURLOrTheReason(t *testing
 				t.Errorf("got  %q %q %q\nwant %q %q %q", url, reason, message, row.URL, row.Reason, row.Message)
 			}
 		})
+	}
+}
+
+// valuesOf returns the values that a row has in the dimensions of the table, and those of the type together with the protocol and port 443.
+func valuesOf(t *testing.T, row urls.Row) []string {
+	t.Helper()
+	service := row.Service(t, service(ns, "target").ObjectMeta)
+	var requested []v1.AddressPort
+	if err := yaml.UnmarshalStrict([]byte(row.Ports), &requested); err != nil {
+		t.Fatal(err)
+	}
+	sort := string(service.Spec.Type)
+	if sort == "ClusterIP" && service.Spec.ClusterIP == corev1.ClusterIPNone {
+		sort = "headless"
+	}
+	values := []string{sort, fmt.Sprintf("%s with a selector: %t", sort, len(service.Spec.Selector) > 0)}
+	if policy := service.Spec.IPFamilyPolicy; policy != nil {
+		values = append(values, string(*policy))
+	}
+	for _, port := range service.Spec.Ports {
+		target := "no targetPort"
+		switch {
+		case port.TargetPort.StrVal != "":
+			target = "targetPort by name"
+		case port.TargetPort.IntVal != 0:
+			target = "targetPort by number"
+		}
+		values = append(values, target, sort+" "+string(port.Protocol), "appProtocol "+strings.ToLower(ptr.Deref(port.AppProtocol, "")))
+		if port.Port == 443 {
+			values = append(values, sort+" 443")
+		}
+	}
+	for _, port := range requested {
+		if port.Port == 0 {
+			values = append(values, sort+" by name")
+		} else {
+			values = append(values, sort+" by number")
+		}
+	}
+	if len(requested) == 0 {
+		values = append(values, sort+" without spec.ports")
+	}
+	return values
+}
+
+func TestURLs_EachValueOfEachDimension_OccursInARow(t *testing.T) {
+	missing := sets.New(
+		"SingleStack", "PreferDualStack", "RequireDualStack", "no targetPort", "targetPort by number", "targetPort by name", "ClusterIP SCTP",
+		"headless with a selector: true", "headless with a selector: false", "ClusterIP with a selector: true", "ClusterIP with a selector: false",
+		"ClusterIP by number", "headless by number", "ExternalName by number", "ClusterIP without spec.ports", "headless without spec.ports",
+		"ExternalName without spec.ports", "appProtocol redis", "appProtocol example.com/own",
+	)
+	for _, sort := range []string{"ClusterIP", "headless", "NodePort", "LoadBalancer", "ExternalName"} {
+		missing.Insert(sort, sort+" TCP", sort+" UDP", sort+" 443", sort+" by name")
+	}
+	for _, protocol := range []string{"", "http", "http2", "https", "grpc", "kubernetes.io/h2c", "kubernetes.io/ws", "kubernetes.io/wss"} {
+		missing.Insert("appProtocol " + protocol)
+	}
+	for _, row := range urls.Rows(t, "target", ns) {
+		missing.Delete(valuesOf(t, row)...)
+	}
+	if missing.Len() > 0 {
+		t.Errorf("no row of the table has %q", sets.List(missing))
 	}
 }
 
