@@ -18,11 +18,11 @@ import (
 
 	"knative.dev/pkg/configmap"
 
-	"github.com/mallard-dev/mallard/pkg/webhook"
+	"github.com/mallard-dev/mallard/pkg/configuration"
 )
 
-// parsers are those of the operator.
-var parsers = webhook.ConfigMaps()
+// parsers are those of the webhook, and atStart those of a process, by the names of the ConfigMaps.
+var parsers, atStart = configuration.Parsers(), configuration.AtStart()
 
 // saysDefaults is the remark of an example whose values are the defaults.
 const saysDefaults = "The values are the defaults"
@@ -52,12 +52,16 @@ func shipped(t *testing.T) map[string]*corev1.ConfigMap {
 	return cms
 }
 
-// parse reads data as the process does that reads the ConfigMap of that name.
+// parse validates data as the webhook does.
 func parse(t *testing.T, name string, data map[string]string) (any, error) {
 	t.Helper()
+	return parseWith(parsers[name], name, data)
+}
+
+func parseWith(parser any, name string, data map[string]string) (any, error) {
 	cm := &corev1.ConfigMap{Data: data}
 	cm.Name = name
-	results := reflect.ValueOf(parsers[name]).Call([]reflect.Value{reflect.ValueOf(cm)})
+	results := reflect.ValueOf(parser).Call([]reflect.Value{reflect.ValueOf(cm)})
 	err, _ := reflect.TypeAssert[error](results[1])
 	return results[0].Interface(), err
 }

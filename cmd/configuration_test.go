@@ -6,9 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package cmd
 
 import (
+	"bytes"
 	"fmt"
+	"log"
 	"maps"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,7 +19,10 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/mallard-dev/mallard/pkg/apis/config"
 )
 
 // page is the reference of the keys. Its tables have the cases of these tests.
@@ -157,16 +163,59 @@ func (s setting) values(t *testing.T) (accepted, rejected []string) {
 	return nil, nil
 }
 
-// check returns the error that the webhook and the processes find in a ConfigMap.
-func check(t *testing.T, name string, data map[string]string) string {
+// check returns the error that the webhook finds in a ConfigMap. The start of a process has to report the same one, or log it if a key is unknown.
+func check(t *testing.T, name string, data map[string]string) (rejected string) {
 	t.Helper()
 	if parsers[name] == nil {
 		t.Fatalf("%s documents %s, which no process reads", page, name)
 	}
 	if _, err := parse(t, name, data); err != nil {
-		return err.Error()
+		rejected = err.Error()
 	}
-	return ""
+	if started := start(name, data); started != rejected {
+		t.Errorf("%s: %v: a process starts with %q, the webhook rejects it with %q", name, data, started, rejected)
+	}
+	return rejected
+}
+
+// start returns the error with which the start of a process ends, or else what it logs about the ConfigMap.
+func start(name string, data map[string]string) string {
+	var lines lines
+	if name == config.AddressableName {
+		// Each process that reads it has a store.
+		cm := &corev1.ConfigMap{Data: data}
+		cm.Name = name
+		config.NewStore(&lines).OnConfigChanged(cm)
+		return lines.String()
+	}
+	log.SetOutput(&lines)
+	defer log.SetOutput(os.Stderr)
+	if parsed, err := parseWith(atStart[name], name, data); err != nil {
+		return err.Error()
+	} else if reflect.ValueOf(parsed).IsNil() {
+		return "nothing was parsed"
+	}
+	return lines.String()
+}
+
+// lines collects the part of a log that is about an invalid ConfigMap.
+type lines struct{ bytes.Buffer }
+
+func (*lines) Debugf(string, ...any) {}
+func (*lines) Infof(string, ...any)  {}
+
+func (l *lines) Warnf(format string, args ...any) { fmt.Fprintf(l, format, args...) }
+func (*lines) Errorf(string, ...any)              {}
+func (l *lines) Fatalf(format string, args ...any) {
+	fmt.Fprintf(l, strings.ReplaceAll(format, "%q", "%v"), args...)
+}
+
+func (l *lines) String() string {
+	_, message, found := strings.Cut(l.Buffer.String(), "ConfigMap ")
+	if !found {
+		return l.Buffer.String()
+	}
+	return "ConfigMap " + strings.TrimSpace(message)
 }
 
 func TestConfigurationPage_DefaultsAndExamples_AreAccepted(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"log"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -21,22 +20,25 @@ import (
 	clientleaderelection "k8s.io/client-go/tools/leaderelection"
 
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
+	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/leaderelection"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/observability"
-	"knative.dev/pkg/observability/configmap"
+	observabilityconfigmap "knative.dev/pkg/observability/configmap"
 	"knative.dev/pkg/system"
 )
+
+// WithParsers returns a context with parsers that replace upstream's when a process starts, by the names of ConfigMaps, which their errors contain.
+func WithParsers(ctx context.Context, parsers configmap.Constructors) context.Context {
+	return context.WithValue(ctx, configmaps, parsers)
+}
 
 // withConfigMaps returns a context with the configurations that sharedmain reads at the start, except for those that the main has set. An invalid one
 // is an error: those of most parsers name neither the ConfigMap nor the key, and durations that do not go together stop leader election only.
 func withConfigMaps(ctx context.Context) (context.Context, error) {
-	if os.Getenv(system.NamespaceEnvKey) == "" {
-		return ctx, nil
-	}
 	ctx, loggingErr := withConfigMap(ctx, logging.ConfigMapName(), logging.GetConfig, logging.NewConfigFromConfigMap, logging.WithConfig)
 	ctx, electionErr := withConfigMap(ctx, leaderelection.ConfigMapName(), leaderelection.GetConfig, parseLeaderElection, leaderelection.WithConfig)
-	ctx, observabilityErr := withConfigMap(ctx, configmap.Name(), observability.GetConfig, configmap.Parse, observability.WithConfig)
+	ctx, observabilityErr := withConfigMap(ctx, observabilityconfigmap.Name(), observability.GetConfig, observabilityconfigmap.Parse, observability.WithConfig)
 	return ctx, errors.Join(loggingErr, electionErr, observabilityErr)
 }
 
@@ -59,10 +61,11 @@ func withConfigMap[T any](
 		return ctx, nil
 	}
 	parsed, err := explain(cm, parse)
-	if err != nil {
-		return ctx, err
+	parsers, _ := ctx.Value(configmaps).(configmap.Constructors)
+	if own, ok := parsers[name].(func(*corev1.ConfigMap) (*T, error)); ok {
+		parsed, err = own(cm)
 	}
-	return with(ctx, parsed), nil
+	return with(ctx, parsed), err
 }
 
 // explain parses a ConfigMap. Its error has the key without which the ConfigMap is valid.

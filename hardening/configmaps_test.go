@@ -6,17 +6,19 @@ SPDX-License-Identifier: Apache-2.0
 package hardening
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 
 	fakekubeclient "knative.dev/pkg/client/injection/kube/client/fake"
+	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/injection/sharedmain"
 	"knative.dev/pkg/leaderelection"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/observability"
-	"knative.dev/pkg/observability/configmap"
+	observabilityconfigmap "knative.dev/pkg/observability/configmap"
 	"knative.dev/pkg/system"
 )
 
@@ -78,8 +80,26 @@ func TestConfigMaps_ThatSharedmainReads_AreInTheContext(t *testing.T) {
 	if observability.GetConfig(ctx) != nil {
 		t.Error("a ConfigMap that does not exist is in the context")
 	}
-	_ = client.Tracker().Add(of(configmap.Name(), map[string]string{"metrics-protocol": "none of them"}))
-	if _, err := withConfigMaps(ctx); err == nil || !strings.Contains(err.Error(), configmap.Name()+": metrics-protocol") {
+	_ = client.Tracker().Add(of(observabilityconfigmap.Name(), map[string]string{"metrics-protocol": "none of them"}))
+	if _, err := withConfigMaps(ctx); err == nil || !strings.Contains(err.Error(), observabilityconfigmap.Name()+": metrics-protocol") {
 		t.Errorf("the error of an invalid ConfigMap is %v", err)
+	}
+}
+
+func TestConfigMaps_ParserOfTheMain_ReplacesUpstreams(t *testing.T) {
+	cm := &corev1.ConfigMap{Data: map[string]string{"lease-durations": "5s"}}
+	cm.Namespace, cm.Name = system.Namespace(), leaderelection.ConfigMapName()
+	own := &leaderelection.Config{Buckets: 7}
+	var err error
+	ctx, _ := fakekubeclient.With(WithParsers(t.Context(), configmap.Constructors{
+		leaderelection.ConfigMapName(): func(*corev1.ConfigMap) (*leaderelection.Config, error) { return own, err },
+	}), cm)
+	started, startErr := withConfigMaps(ctx)
+	if got := leaderelection.GetConfig(started); startErr != nil || got != own {
+		t.Errorf("the configuration is %+v, %v, want that of the main's parser", got, startErr)
+	}
+	err = errors.New("ConfigMap config-leader-election: lease-durations: unknown key")
+	if _, startErr := withConfigMaps(ctx); startErr == nil || startErr.Error() != err.Error() {
+		t.Errorf("the error of the start is %v, want %v", startErr, err)
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
 	"knative.dev/pkg/logging"
+	"knative.dev/pkg/system"
 )
 
 // process is the state that the constructors of one process share.
@@ -201,7 +202,7 @@ func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (contex
 	if os.Getenv(ProbesVariable) != "" {
 		serve() // The main serves no other probes, and is alive while it waits for the API server.
 	}
-	if !p.off[configmaps] {
+	if !p.off[configmaps] && os.Getenv(system.NamespaceEnvKey) != "" {
 		var err error
 		if ctx, err = withConfigMaps(ctx); err != nil {
 			log.Fatal(err)

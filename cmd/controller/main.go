@@ -16,6 +16,7 @@ import (
 
 	"github.com/mallard-dev/mallard/hardening"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	"github.com/mallard-dev/mallard/pkg/configuration"
 	"github.com/mallard-dev/mallard/pkg/reconciler/addressableservice"
 	"github.com/mallard-dev/mallard/pkg/reconciler/addressbinding"
 	"github.com/mallard-dev/mallard/pkg/reconciler/simpledeployment"
@@ -23,7 +24,7 @@ import (
 
 func main() {
 	ctx := injection.WithNamespaceScope(filteredfactory.WithSelectors(signals.NewContext(), samples.PodOwnerUIDLabelKey), os.Getenv("WATCH_NAMESPACE"))
-	sharedmain.MainWithContext(ctx, "controller", hardening.Constructors(
+	sharedmain.MainWithContext(hardening.WithParsers(ctx, configuration.AtStart()), "controller", hardening.Constructors(
 		addressableservice.NewController,
 		addressbinding.NewController,
 		simpledeployment.NewController,

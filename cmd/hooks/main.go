@@ -23,6 +23,7 @@ import (
 	"github.com/mallard-dev/mallard/crud/hook"
 	"github.com/mallard-dev/mallard/crud/hook/shell"
 	"github.com/mallard-dev/mallard/hardening"
+	"github.com/mallard-dev/mallard/pkg/configuration"
 )
 
 // settings are the environment variables of the process. Those of knative.dev/pkg and of package hardening are read by these.
@@ -53,6 +54,6 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	sharedmain.MainWithContext(ctx, "hooks", hardening.Constructors(constructors...)...)
+	sharedmain.MainWithContext(hardening.WithParsers(ctx, configuration.AtStart()), "hooks", hardening.Constructors(constructors...)...)
 	hardening.Exit()
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mallard-dev/mallard/hardening"
 	"github.com/mallard-dev/mallard/hardening/certificates"
+	"github.com/mallard-dev/mallard/pkg/configuration"
 	"github.com/mallard-dev/mallard/pkg/webhook"
 )
 
@@ -28,7 +29,7 @@ func main() {
 		GracePeriod: 5 * time.Second,
 	})
 	// Without hardening.Constructors, and with knative.dev/pkg's certificates, it is a plain Knative webhook.
-	sharedmain.WebhookMainWithContext(ctx, "webhook", hardening.Constructors(
+	sharedmain.WebhookMainWithContext(hardening.WithParsers(ctx, configuration.AtStart()), "webhook", hardening.Constructors(
 		certificates.NewController,
 		webhook.NewDefaultingController,
 		webhook.NewValidationController,

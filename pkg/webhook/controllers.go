@@ -19,6 +19,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/knative"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	"github.com/mallard-dev/mallard/pkg/configuration"
 )
 
 // Names of the webhook configurations in config/500-webhook-configuration.yaml.
@@ -43,7 +44,7 @@ func NewValidationController(ctx context.Context, _ configmap.Watcher) *controll
 
 // NewConfigValidationController serves the validation of the ConfigMaps in config/.
 func NewConfigValidationController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	return configmaps.NewAdmissionController(ctx, ConfigValidationName, "/config-validation", ConfigMaps())
+	return configmaps.NewAdmissionController(ctx, ConfigValidationName, "/config-validation", configuration.Parsers())
 }
 
 // NewConversionController converts objects between the versions of their kind, without setting defaults.

@@ -50,23 +50,41 @@ func checkStartFails(t *testing.T, env *harness.Env, name string, parts ...strin
 func TestStart_InvalidConfigMap_IsNamed(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithoutWebhooks("webhook"), harness.Without("controller"))
-	// The processes that run log them.
-	env.ExpectErrors(t, "Keeping the last valid content of an invalid ConfigMap", "Failed to parse the logging configmap")
+	env.ExpectErrors(t, "Failed to parse the logging configmap") // of the process that runs
 	for _, bad := range []struct{ configMap, key, value, says string }{
-		{"config-logging", "loglevel.controller", "chatty", "invalid logging level: chatty"},
-		{"config-leader-election", "lease-duration", "10s", "lease-duration must be longer than renew-deadline"},
-		{"config-observability", "tracing-sampling-rate", "2", "sampling rate 2.000000 should be less than or equal to one"},
+		{"config-logging", "loglevel.controller", "chatty", `must be debug, info, warn, error, dpanic, panic or fatal, not "chatty"`},
+		{"config-leader-election", "lease-duration", "10s", "must be longer than renew-deadline"},
+		{"config-leader-election", "buckets", "0", `must be a whole number from 1 to 10 such as 2, not "0"`},
+		{"config-leader-election", "lease-duration", "2h", `must be a duration from 3s to 1h such as 15s, not "2h"`},
+		{"config-observability", "tracing-sampling-rate", "2", `must be a number from 0 to 1 such as 0.1, not "2"`},
+		{"config-observability", "runtime-export-interval", "1ms", `must be a duration from 1s to 24h such as 15s, not "1ms"`},
 		{"config-addressable", "scheme", "ftp", "must be http or https"},
 	} {
-		t.Run(bad.configMap, func(t *testing.T) {
+		t.Run(bad.key+"="+bad.value, func(t *testing.T) {
 			env.SetConfig(t, bad.configMap, map[string]string{bad.key: bad.value})
 			for _, process := range hardened {
-				checkStartFails(t, env, process, bad.configMap, bad.key+": ", bad.says)
+				checkStartFails(t, env, process, "ConfigMap "+bad.configMap+": "+bad.key+": "+bad.says)
 			}
 		})
 	}
-	// Each ConfigMap is as it was by now.
-	env.Process(t, "controller").Start(t)
+	// Each ConfigMap is as it was by now. A key of a later version is no reason not to start.
+	for _, later := range []struct{ configMap, key, value, meant string }{
+		{"config-logging", "loglevel.controler", "info", "loglevel.controller"},
+		{"config-leader-election", "lease-durations", "20s", "lease-duration"},
+		{"config-observability", "metric-protocol", "none", "metrics-protocol"},
+		{"config-addressable", "domian", "example.org", "domain"},
+	} {
+		t.Run(later.key, func(t *testing.T) {
+			env.SetConfig(t, later.configMap, map[string]string{later.key: later.value})
+			controller := env.Process(t, "controller")
+			controller.Start(t)
+			defer controller.Stop(t)
+			want := "ConfigMap " + later.configMap + ": " + later.key + ": unknown key (did you mean " + later.meant + "?); the keys are "
+			if !strings.Contains(controller.Log(t), want) {
+				t.Errorf("the controller does not say %q", want)
+			}
+		})
+	}
 }
 
 func TestStart_MissingConfigMap_IsNamed(t *testing.T) {

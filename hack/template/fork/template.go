@@ -78,7 +78,7 @@ var parts = []part{{
 		"config/hooks.yaml", "config/200-hooks.yaml", "config/200-addressableservice-hooks.yaml", "samples/600-addressableservice-hook.yaml",
 	},
 	edits: []edit{
-		{"pkg/webhook/configmaps.go", `, "hooks"`, ""},
+		{"pkg/configuration/configuration.go", `, "hooks"`, ""},
 		{"config/config-logging.yaml", `(?m)^    loglevel\.hooks.*\n`, ""},
 		{"kustomize/overlays/ha/kustomization.yaml", `(?m)^  - name: hooks\n.*\n`, ""},
 	},
@@ -156,7 +156,7 @@ var parts = []part{{
 		{"config/500-webhook-configuration.yaml", kind.MatchConditions("AddressableService"), ""},
 		{"cmd/hooks/main.go", `append\(hooks, labelsOfServices\(\)\)`, "hooks"},
 		{"pkg/apis/config/doc.go", paragraphWith("Store"), ""},
-		{"pkg/webhook/configmaps.go", `(?m)^.*(config\.AddressableName: |/pkg/apis/config").*\n`, ""},
+		{"pkg/configuration/configuration.go", `(?m)^.*(config\.AddressableName: |/pkg/apis/config").*\n`, ""},
 		{"pkg/webhook/kinds.go", `(?m)^.*samples/v1"\n`, ""},
 		{"pkg/webhook/kinds.go", `, v1\.Install`, ""},
 		{"pkg/webhook/controllers.go", `(?m)^.*/(logging|pkg/apis/config)"\n`, ""},

@@ -11,9 +11,17 @@ import (
 	"sync"
 
 	"knative.dev/pkg/configmap"
+
+	"github.com/mallard-dev/mallard/pkg/apis/config/strict"
 )
 
 type contextKey struct{}
+
+// Logger is a configmap.Logger with warnings, such as *zap.SugaredLogger.
+type Logger interface {
+	configmap.Logger
+	Warnf(format string, args ...any)
+}
 
 // Store keeps the last ConfigMap that parsed. One that does not parse is logged by the UntypedStore and changes nothing; if the very first does not
 // parse, the process ends, since there is nothing to go on with.
@@ -23,10 +31,11 @@ type Store struct {
 	directories sync.Map // the values of DirectoryNamespace so far
 }
 
-// NewStore makes a Store. onAfterStore runs after each change that parsed, in the goroutine of the ConfigMap watcher.
-func NewStore(logger configmap.Logger, onAfterStore ...func(name string, value any)) *Store {
-	s := &Store{}
-	s.UntypedStore = configmap.NewUntypedStore("addressable", logger, configmap.Constructors{AddressableName: NewAddressableFromConfigMap},
+// NewStore makes a Store, which warns of unknown keys and ignores them. onAfterStore runs after each change that parsed, in the goroutine of the
+// ConfigMap watcher.
+func NewStore(logger Logger, onAfterStore ...func(name string, value any)) *Store {
+	s, constructors := &Store{}, configmap.Constructors{AddressableName: strict.Tolerant(logger.Warnf, NewAddressableFromConfigMap)}
+	s.UntypedStore = configmap.NewUntypedStore("addressable", logger, constructors,
 		slices.Insert(onAfterStore, 0, configmap.TypeFilter(&Addressable{})(func(_ string, value any) {
 			s.directories.Store(value.(*Addressable).DirectoryNamespace, nil) //nolint:forcetypeassert // as TypeFilter says
 		}))...)

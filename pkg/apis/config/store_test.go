@@ -91,3 +91,17 @@ func TestStore_Directories_AreAllThatWereInEffect(t *testing.T) {
 		t.Errorf("the directories are %q, want the valid ones", got)
 	}
 }
+
+// A rollback must not need a change of the ConfigMap first.
+func TestStore_UnknownKey_IsIgnoredWithAWarning(t *testing.T) {
+	logger := &countingLogger{}
+	store := NewStore(logger)
+	store.OnConfigChanged(configMap(domainKey, "good.example.com", "domian", "x"))
+	if got := store.Load().Domain; got != "good.example.com" || len(logger.errors)+len(logger.fatals) > 0 {
+		t.Errorf("the domain is %q, errors %q, %q", got, logger.errors, logger.fatals)
+	}
+	want := "Ignoring keys that this version does not know: ConfigMap config-addressable: domian: unknown key (did you mean domain?); the keys are "
+	if len(logger.warnings) != 1 || !strings.HasPrefix(logger.warnings[0], want) {
+		t.Errorf("the warnings are %q, want one that begins with %q", logger.warnings, want)
+	}
+}

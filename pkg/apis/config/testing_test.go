@@ -24,13 +24,17 @@ func configMap(keysAndValues ...string) *corev1.ConfigMap {
 	return cm
 }
 
-// countingLogger is a configmap.Logger that records its messages.
+// countingLogger is a Logger that records its messages.
 type countingLogger struct {
-	errors, fatals []string
+	warnings, errors, fatals []string
 }
 
 func (*countingLogger) Debugf(string, ...any) {}
 func (*countingLogger) Infof(string, ...any)  {}
+
+func (l *countingLogger) Warnf(format string, args ...any) {
+	l.warnings = append(l.warnings, fmt.Sprintf(format, args...))
+}
 
 func (l *countingLogger) Errorf(format string, args ...any) {
 	l.errors = append(l.errors, fmt.Sprintf(format, args...))

@@ -25,25 +25,46 @@ type Rule func(value string) error
 // Rules are the keys of a ConfigMap. The key PREFIX.NAME stands for all keys with this prefix.
 type Rules map[string]Rule
 
+// errUnknown is the error of a key without a rule.
+var errUnknown = errors.New("unknown key")
+
 // Parser returns a parser that applies the rules to each key by itself before it calls parse, whose errors are about combinations of keys and begin
-// with the key to change. Its errors name the ConfigMap and each invalid key.
+// with the key to change. Its errors name the ConfigMap and each invalid key. If all of these are unknown, the content of the others is returned, too.
 func Parser[T any](rules Rules, parse func(*corev1.ConfigMap) (*T, error)) func(*corev1.ConfigMap) (*T, error) {
-	return func(cm *corev1.ConfigMap) (*T, error) {
-		var errs []error
+	return func(cm *corev1.ConfigMap) (parsed *T, err error) {
+		var unknown, invalid []error
+		known := cm.DeepCopy()
 		for _, key := range slices.Sorted(maps.Keys(cm.Data)) {
-			if err := rules.check(key, cm.Data[key]); err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", key, err))
+			switch err := rules.check(key, cm.Data[key]); {
+			case errors.Is(err, errUnknown):
+				unknown = append(unknown, fmt.Errorf("%s: %w", key, err))
+				delete(known.Data, key)
+			case err != nil:
+				invalid = append(invalid, fmt.Errorf("%s: %w", key, err))
 			}
 		}
 		for _, key := range slices.Sorted(maps.Keys(cm.BinaryData)) {
-			errs = append(errs, fmt.Errorf("%s: must be in data, not in binaryData", key))
+			invalid = append(invalid, fmt.Errorf("%s: must be in data, not in binaryData", key))
 		}
-		parsed, err := (*T)(nil), errors.Join(errs...)
-		if err == nil {
-			parsed, err = parse(cm)
+		if len(invalid) == 0 {
+			parsed, err = parse(known)
+		}
+		if err = errors.Join(append(append(unknown, invalid...), err)...); err != nil {
+			err = fmt.Errorf("ConfigMap %s: %w", cm.Name, err)
+		}
+		return parsed, err
+	}
+}
+
+// Tolerant returns a parser for processes, which logs unknown keys as a warning: after a rollback, a ConfigMap may have keys of the later version.
+func Tolerant[T any](warnf func(format string, args ...any), parse func(*corev1.ConfigMap) (*T, error)) func(*corev1.ConfigMap) (*T, error) {
+	return func(cm *corev1.ConfigMap) (*T, error) {
+		parsed, err := parse(cm)
+		if parsed == nil {
+			return nil, err
 		}
 		if err != nil {
-			return nil, fmt.Errorf("ConfigMap %s: %w", cm.Name, err)
+			warnf("Ignoring keys that this version does not know: %v", err)
 		}
 		return parsed, nil
 	}
@@ -65,7 +86,7 @@ func (r Rules) check(key, value string) error {
 	if 2*distance(meant) <= max(len(key), len(meant)) {
 		hint = fmt.Sprintf(" (did you mean %s?)", meant)
 	}
-	return fmt.Errorf("unknown key%s; the keys are %s", hint, strings.Join(keys, ", "))
+	return fmt.Errorf("%w%s; the keys are %s", errUnknown, hint, strings.Join(keys, ", "))
 }
 
 // Must returns the rule of values that are valid by a function. be describes them, with an example.

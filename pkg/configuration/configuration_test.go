@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package webhook
+package configuration
 
 import (
 	"errors"
@@ -22,9 +22,9 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config/strict"
 )
 
-var parsers = ConfigMaps()
+var parsers = Parsers()
 
-// parse reads data as the process does that reads the ConfigMap of that name.
+// parse validates data as the webhook does.
 func parse(t *testing.T, name string, data map[string]string) (any, error) {
 	t.Helper()
 	return newParsed(&corev1.ConfigMap{Data: data}, name)

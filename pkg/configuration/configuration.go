@@ -3,11 +3,13 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package webhook
+// Package configuration has the rules of the operator's ConfigMaps, for the webhook that validates them and the processes that read them.
+package configuration
 
 import (
 	"encoding/json"
 	"fmt"
+	"log"
 	"net/url"
 	"strings"
 
@@ -28,13 +30,22 @@ import (
 // components are the operator's processes, each of which has a log level in the ConfigMap config-logging.
 var components = []string{"controller", "webhook", "hooks"}
 
-// ConfigMaps returns the parsers of all ConfigMaps in config/, by their names: the operator's own, and those that knative.dev/pkg reads.
-func ConfigMaps() configmap.Constructors {
+// Parsers returns the parsers of all ConfigMaps in config/, by their names: the operator's own, and those that knative.dev/pkg reads.
+func Parsers() configmap.Constructors {
 	return configmap.Constructors{
 		config.AddressableName:         config.NewAddressableFromConfigMap,
 		logging.ConfigMapName():        strict.Parser(loggingRules(), logging.NewConfigFromConfigMap),
 		leaderelection.ConfigMapName(): strict.Parser(leaderElectionRules, newLeaderElection),
 		observability.Name():           strict.Parser(observabilityRules, newObservability),
+	}
+}
+
+// AtStart returns the parsers of the ConfigMaps that sharedmain reads when a process starts. They have the webhook's rules, and log unknown keys.
+func AtStart() configmap.Constructors {
+	return configmap.Constructors{
+		logging.ConfigMapName():        strict.Tolerant(log.Printf, strict.Parser(loggingRules(), logging.NewConfigFromConfigMap)),
+		leaderelection.ConfigMapName(): strict.Tolerant(log.Printf, strict.Parser(leaderElectionRules, newLeaderElection)),
+		observability.Name():           strict.Tolerant(log.Printf, strict.Parser(observabilityRules, newObservability)),
 	}
 }
 
