@@ -24,7 +24,8 @@ SPDX-License-Identifier: Apache-2.0
 //
 // # Errors in the logs
 //
-// A suite fails if the operator has logged an error that no test declares with [harness.Env.ExpectErrors]. Each failed reconciliation is one. A line
+// A suite fails if the operator has logged an error that no test declares with [harness.Env.ExpectErrors]: each failed
+// reconciliation is one line at the level ERROR, as a test of package hardening shows for each kind of result, so that lines are counted for both. A line
 // belongs to the suite whose namespace it contains; in an environment that the suite has started, all lines do, also those before its first test. One
 // of a single test, [harness.Own], fails that test. What happens in the normal life of objects is no error: a conflict, an object or a namespace that
 // is deleted concurrently, a used-up quota.
