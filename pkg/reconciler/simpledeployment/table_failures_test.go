@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package simpledeployment
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -23,12 +24,12 @@ import (
 )
 
 var (
-	errQuota = apierrors.NewForbidden(corev1.Resource("pods"), podName(0), reconcilertest.ErrInduced)
+	errQuota = apierrors.NewForbidden(corev1.Resource("pods"), podName(0), errors.New("exceeded quota: few, requested: pods=1, used: pods=3, limited: pods=3"))
 	// errServer leaves open whether it was done.
 	errServer = apierrors.NewInternalError(reconcilertest.ErrInduced)
 )
 
-var quotaMessage = "pods \"" + podName(0) + "\" is forbidden: induced"
+var quotaMessage = "pods \"" + podName(0) + "\" is forbidden: exceeded quota: few, requested: pods=1, used: pods=3, limited: pods=3"
 
 const serverMessage = "Internal error occurred: induced"
 
@@ -149,7 +150,7 @@ func TestReconcile_RejectionIsWordedDifferently_StatusIsWrittenOnce(t *testing.T
 	tries, written := 0, 0
 	w.kube.PrependReactor("create", "pods", func(clientgotesting.Action) (bool, runtime.Object, error) {
 		tries++
-		return true, nil, apierrors.NewForbidden(corev1.Resource("pods"), "it", fmt.Errorf("exceeded quota, request %d", tries))
+		return true, nil, apierrors.NewForbidden(corev1.Resource("pods"), "it", fmt.Errorf("exceeded quota: few, requested: pods=1, used: pods=%d, limited: pods=3", tries))
 	})
 	w.samples.PrependReactor("update", "simpledeployments", func(action clientgotesting.Action) (bool, runtime.Object, error) {
 		written++
@@ -157,7 +158,7 @@ func TestReconcile_RejectionIsWordedDifferently_StatusIsWrittenOnce(t *testing.T
 	})
 	const reconciliations = 3
 	for range reconciliations {
-		if err := w.reconcile(t.Context()); reconcilertest.Retried(err, "exceeded quota") != "" {
+		if err := w.reconcile(t.Context()); reconcilertest.Retried(err, "exceeded quota: ") != "" {
 			t.Errorf("the reconciliation ends with %v, want that it is retried", err)
 		}
 	}
