@@ -371,6 +371,79 @@ func TestLeader_LeaseIsDeletedOrStolen_OneLeadsAgain(t *testing.T) {
 				}
 				return err
 			})
+			f.awaitOneWriter(t, name)
 		})
 	}
+}
+
+// awaitOneWriter waits until the holder of the lease alone writes about an object that changes repeatedly. A leader whose lease another process has taken
+// leads for renew-deadline more.
+func (f farm) awaitOneWriter(t *testing.T, name string) {
+	t.Helper()
+	objects := fixtures.Client(f.Env).SamplesV1().AddressableServices(f.ns)
+	changes := 0
+	harness.EventuallyWithin(t, patience, "the leader alone writes", func(ctx context.Context) error {
+		leader, standby := roles(t, f.Env)
+		mark := f.Mark(t)
+		for range 20 {
+			changes++
+			path := fmt.Sprintf("/%d", changes)
+			if _, err := objects.Patch(ctx, name, types.MergePatchType, fmt.Appendf(nil, `{"spec":{"path":%q}}`, path), metav1.PatchOptions{}); err != nil {
+				return err
+			}
+			harness.Eventually(t, "the address has the path", func(ctx context.Context) error {
+				as, err := objects.Get(ctx, name, metav1.GetOptions{})
+				if err == nil && (as.Status.Address == nil || as.Status.Address.URL.Path != path) {
+					err = fmt.Errorf("the address is %+v", as.Status.Address)
+				}
+				return err
+			})
+		}
+		ofObject := func(e harness.AuditEntry) bool {
+			return e.Resource == "addressableservices" && e.Namespace == f.ns && e.Name == name
+		}
+		by, also := mark.Entries(t, work, ofObject, harness.ByProcess(leader)), mark.Entries(t, work, ofObject, harness.ByProcess(standby))
+		if len(by) == 0 || len(also) > 0 {
+			return fmt.Errorf("%s, which leads, has written %d times, and %s %d times", leader, len(by), standby, len(also))
+		}
+		return nil
+	})
+}
+
+// A leader without work learns only from its lease that another process leads.
+func TestLeader_SuspendedBeyondItsLeaseWithoutWork_BecomesStandby(t *testing.T) {
+	t.Parallel()
+	env := twoControllers(t)
+	env.ExpectErrors(t, "lease")
+	f := newFarm(t, env, 1)
+	f.awaitRest(t, 1)
+	pids := map[string]int{}
+	for _, name := range []string{"controller", "controller-1"} {
+		pids[name] = env.Process(t, name).PID()
+	}
+	for range 8 {
+		leader, standby := roles(t, env)
+		if err := syscall.Kill(pids[leader], syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		harness.EventuallyWithin(t, patience, "the standby leads", func(context.Context) error {
+			if now, err := holder(t, env); err != nil || now != standby {
+				return fmt.Errorf("it is %q: %w", now, err)
+			}
+			return nil
+		})
+		if err := syscall.Kill(pids[leader], syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		awaitAttempts(t, env, leader, 6)
+		if now, err := holder(t, env); err != nil || now != standby {
+			t.Fatalf("%s leads, after the process that was suspended has looked at the lease: %v", now, err)
+		}
+	}
+	for name, pid := range pids {
+		if now := env.Process(t, name).PID(); now != pid {
+			t.Errorf("%s, which was suspended, was %d and is %d", name, pid, now)
+		}
+	}
+	f.awaitOneWriter(t, nameOf(0))
 }
