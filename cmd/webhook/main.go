@@ -8,7 +8,6 @@ package main
 
 import (
 	"os"
-	"time"
 
 	"knative.dev/pkg/injection"
 	"knative.dev/pkg/injection/sharedmain"
@@ -26,7 +25,6 @@ func main() {
 		ServiceName: knativewebhook.NameFromEnv(),
 		SecretName:  knativewebhook.SecretNameFromEnv("webhook-certs"),
 		Port:        knativewebhook.PortFromEnv(8443),
-		GracePeriod: 5 * time.Second,
 	})
 	// Without hardening.Constructors, and with knative.dev/pkg's certificates, it is a plain Knative webhook.
 	sharedmain.WebhookMainWithContext(hardening.WithParsers(ctx, configuration.AtStart()), "webhook", hardening.Constructors(
