@@ -81,6 +81,10 @@ var _ addressbindingreconciler.Finalizer = (*Reconciler)(nil)
 // It tracks what the binding names or selects before it reads it. NewController has the rest enqueue the binding otherwise: other bindings
 // by contenders, the CRD of the subject and the webhook configuration by a resync.
 func (r *Reconciler) ReconcileKind(ctx context.Context, ab *v1.AddressBinding) reconciler.Event {
+	if namespace, p := r.namespace(ab); p == nil && namespace.DeletionTimestamp != nil {
+		// The binding is about to be deleted, and its subjects with it.
+		return nil
+	}
 	end := failures.Begin(ab, reported)
 
 	r.reconcileAddress(ab)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -70,6 +71,15 @@ func TestReconcile_ObjectsThatItReads_AreTracked(t *testing.T) {
 	w := newWorld(t, object("a", well, beingDeleted))
 	if _ = w.reconcile(t, "a"); len(w.inner.tracker.GetObservers(space)) != 1 {
 		t.Error("a binding that is being deleted does not track its namespace")
+	}
+}
+
+// The address and other bindings may be deleted before the subjects. Every binding of the namespace would remove what they leave.
+func TestReconcile_NamespaceIsDeleted_WritesNothing(t *testing.T) {
+	terminating := namespace(func(n *corev1.Namespace) { n.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} })
+	w := newWorld(t, object("a", well), terminating, everywhere, deployment("d", bound(url)))
+	if err := w.reconcile(t, "a"); err != nil || w.writes() > 0 {
+		t.Errorf("got error %v and %d writes, want neither", err, w.writes())
 	}
 }
 
