@@ -8,6 +8,7 @@ package simpledeployment
 import (
 	"context"
 
+	expiring "k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 
@@ -32,7 +33,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 		logging.FromContext(ctx).Fatalw("Indexing Pods by their owner failed", "error", err)
 	}
 
-	r := &Reconciler{kube: kubeclient.Get(ctx), pods: pods.Informer().GetIndexer(), clock: clock.RealClock{}}
+	r := &Reconciler{kube: kubeclient.Get(ctx), pods: pods.Informer().GetIndexer(), clock: clock.RealClock{}, doomed: expiring.NewExpiring()}
 	impl := simpledeploymentreconciler.NewImpl(ctx, r)
 
 	simpleDeployments.Informer().AddEventHandler(controller.HandleAll(impl.Enqueue))

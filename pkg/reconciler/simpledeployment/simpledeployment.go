@@ -11,10 +11,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	expiring "k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
@@ -44,6 +46,9 @@ type Reconciler struct {
 	// pods is the cache of the Pods with our label, with the index podsByOwner.
 	pods  cache.Indexer
 	clock clock.PassiveClock
+	// doomed has the UIDs of objects whose namespace is being deleted, so that nothing can be created in it. Their Pods, which are deleted with it, would
+	// otherwise each cause a request.
+	doomed *expiring.Expiring
 }
 
 var _ simpledeploymentreconciler.Interface = (*Reconciler)(nil)
@@ -100,6 +105,9 @@ func (r *reconciliation) act(ctx context.Context, next plan) *failures.Failure {
 		// The number of terminated Pods that cannot be deleted must not grow.
 		return stays
 	}
+	if _, found := r.doomed.Get(r.sd.UID); found {
+		return stays
+	}
 	taken := map[string]bool{}
 	for range min(next.missing, next.room+left) {
 		// The reason why one Pod cannot be created usually applies to the others.
@@ -134,6 +142,7 @@ func (r *reconciliation) create(ctx context.Context, taken map[string]bool) (mad
 			r.pods = append(r.pods, r.podOf(created))
 			return true, nil
 		case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+			r.doomed.Set(r.sd.UID, nil, time.Hour)
 			return false, nil
 		case !apierrors.IsAlreadyExists(err):
 			return false, failures.Failed(v1alpha1.ReasonCreateFailed, fmt.Errorf("creating Pod %s: %w", name, err))

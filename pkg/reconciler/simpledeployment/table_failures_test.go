@@ -166,3 +166,23 @@ func TestReconcile_RejectionIsWordedDifferently_StatusIsWrittenOnce(t *testing.T
 		t.Errorf("%d tries and %d status updates, want %d and 1", tries, written, reconciliations)
 	}
 }
+
+// The events of Pods that are deleted with the namespace enqueue the object again.
+func TestReconcile_NamespaceIsDeleted_TriesOneCreation(t *testing.T) {
+	w := newWorld(t, object(2))
+	tries := 0
+	w.kube.PrependReactor("create", "pods", func(clientgotesting.Action) (bool, runtime.Object, error) {
+		tries++
+		err := apierrors.NewForbidden(corev1.Resource("pods"), podName(0), errors.New("unable to create new content in namespace ns because it is being terminated"))
+		err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause, Field: "metadata.namespace"}}
+		return true, nil, err
+	})
+	for range 3 {
+		if err := w.reconcile(t.Context()); err != nil {
+			t.Errorf("the reconciliation ends with %v, want no failure", err)
+		}
+	}
+	if tries != 1 {
+		t.Errorf("%d tries, want 1", tries)
+	}
+}

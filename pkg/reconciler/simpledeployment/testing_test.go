@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	expiring "k8s.io/apimachinery/pkg/util/cache"
 	fakekube "k8s.io/client-go/kubernetes/fake"
 	clientgotesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
@@ -214,7 +215,7 @@ func (w *world) start(t testing.TB, pods cache.Indexer) controller.Reconciler {
 	t.Helper()
 	ctx := logtesting.TestContextWithLogger(t)
 	generated := simpledeploymentreconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples, listers.NewSimpleDeploymentLister(w.objects),
-		w.recorder, &Reconciler{kube: w.kube, clock: w.clock, pods: pods}, controller.Options{})
+		w.recorder, &Reconciler{kube: w.kube, clock: w.clock, pods: pods, doomed: expiring.NewExpiring()}, controller.Options{})
 	reconcilertest.Promote(t, generated, nil)
 	return generated
 }
