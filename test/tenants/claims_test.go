@@ -9,16 +9,19 @@ package tenants
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
@@ -76,6 +79,88 @@ func TestTenant_ServicesThatClaimToBeAliases_CostNothing(t *testing.T) {
 	}); len(deletes) > 0 {
 		t.Errorf("the controller sent %d requests for Services of the tenant, the first of which is %+v", len(deletes), deletes[0])
 	}
+}
+
+// TestTenant_ObjectsThatClaimToBeChildrenOrSubjects_CostNothing has a tenant create and change Pods and Deployments with labels, marks and owner references
+// of the tenant's objects, and then delete these.
+func TestTenant_ObjectsThatClaimToBeChildrenOrSubjects_CostNothing(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t)
+	c := &cluster{Env: env}
+	w := c.newTenant(t)
+	w.optIn(t)
+	refs := w.apply(t, addressed+"---"+fmt.Sprintf(plainDeployment, "", "")+"---"+bind("it", "K_ADDRESS", toWork)+"---"+deployed("it"))
+	binding, owner := refs[len(refs)-2], refs[len(refs)-1]
+	bound := w.Await(t, binding, harness.HasCondition("SubjectsBound", "True", ""))
+	uid := w.Await(t, owner, harness.Ready).GetUID()
+	controller := c.Process(t, "controller")
+	added := func(kind string) float64 { return fixtures.QueueCount(t, controller, "kn_workqueue_adds_total", kind) }
+	w.fenceKinds(t, "before")
+	mark, before := c.Mark(t), map[string]float64{"AddressBinding": added("AddressBinding"), "SimpleDeployment": added("SimpleDeployment")}
+
+	never := corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "main"}}}
+	w.concurrently(t, func(ctx context.Context, n int) error {
+		child := metav1.OwnerReference{APIVersion: "samples.knative.dev/v1alpha1", Kind: "SimpleDeployment", Name: "it", UID: uid}
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: claimOf(n), Labels: map[string]string{samples.PodOwnerUIDLabelKey: string(uid)}}, Spec: never}
+		pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/never"}}
+		subject := metav1.ObjectMeta{Name: claimOf(n)}
+		switch n % 3 {
+		case 0: // no controller
+			pod.OwnerReferences = []metav1.OwnerReference{child}
+			subject.OwnerReferences = []metav1.OwnerReference{{APIVersion: "samples.knative.dev/v1", Kind: "AddressBinding", Name: "it", UID: bound.GetUID()}}
+		case 1: // another kind of the same name
+			child.APIVersion, child.Controller = "other.example.com/v1", new(true)
+			pod.OwnerReferences = []metav1.OwnerReference{child}
+			subject.Annotations = map[string]string{samples.BoundVariablesAnnotationKey: `{"main": {"K_ADDRESS": ["0123456789 other"]}}`}
+		default: // the label alone
+			subject.Labels = map[string]string{"bindings.knative.dev/include": "true"}
+		}
+		_, podErr := w.as.Kube.CoreV1().Pods(w.ns).Create(ctx, pod, metav1.CreateOptions{})
+		labels := map[string]string{"app": claimOf(n)}
+		_, err := w.as.Kube.AppsV1().Deployments(w.ns).Create(ctx, &appsv1.Deployment{ObjectMeta: subject, Spec: appsv1.DeploymentSpec{
+			Replicas: new(int32(0)), Paused: true, Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: never},
+		}}, metav1.CreateOptions{})
+		return errors.Join(podErr, err)
+	})
+	w.concurrently(t, func(ctx context.Context, n int) error {
+		changed := []byte(`{"metadata": {"labels": {"changed": "yes"}}}`)
+		_, podErr := w.as.Kube.CoreV1().Pods(w.ns).Patch(ctx, claimOf(n), types.MergePatchType, changed, metav1.PatchOptions{})
+		_, err := w.as.Kube.AppsV1().Deployments(w.ns).Patch(ctx, claimOf(n), types.MergePatchType, changed, metav1.PatchOptions{})
+		return errors.Join(podErr, err)
+	})
+	w.fenceKinds(t, "after")
+	for kind, earlier := range before {
+		if got := added(kind) - earlier; got > ofFence {
+			t.Errorf("%d claims, each created and changed, and a fence have enqueued %v objects of kind %s, want %d at most, for the fence", claims, got, kind, ofFence)
+		}
+	}
+	for _, ref := range []harness.Ref{binding, owner} {
+		w.as.Delete(t, ref)
+		w.Await(t, ref, harness.Deleted)
+	}
+	w.fenceKinds(t, "deleted")
+	if requests := mark.Entries(t, harness.ByUser(c.User("controller")), func(e harness.AuditEntry) bool {
+		return e.Namespace == w.ns && strings.HasPrefix(e.Name, "claim-")
+	}); len(requests) > 0 {
+		t.Errorf("the controller sent %d requests for the claiming objects, the first of which is %+v", len(requests), requests[0])
+	}
+}
+
+func claimOf(n int) string { return fmt.Sprintf("claim-%d", n) }
+
+func deployed(name string) string {
+	return "\napiVersion: samples.knative.dev/v1alpha1\nkind: SimpleDeployment\nmetadata: {name: " + name + "}\nspec: {image: main, replicas: 1}\n"
+}
+
+// fenceKinds is fence for the events of Deployments and Pods.
+func (w *tenant) fenceKinds(t *testing.T, name string) {
+	t.Helper()
+	named := strings.NewReplacer("name: work", "name: "+name, "app: work", "app: "+name)
+	refs := w.apply(t, bind(name, "FENCE", named.Replace(toWork))+"---"+deployed(name))
+	w.Await(t, refs[1], harness.Ready)
+	w.apply(t, named.Replace(fmt.Sprintf(plainDeployment, "", "")))
+	w.Await(t, refs[0], harness.HasCondition("SubjectsBound", "True", ""))
 }
 
 // concurrently calls f for each claim. The API server answers a tenant's requests in a few seconds.
