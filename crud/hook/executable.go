@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -24,6 +25,11 @@ import (
 
 // mostOfContexts bounds the binding contexts, so that a run needs less memory than the container has.
 const mostOfContexts = 32 << 20
+
+// Files of operations beyond largeFile are parsed one at a time, since the most expensive one needs most of the memory of the container.
+const largeFile = 64 << 10
+
+var parsing sync.Mutex
 
 // The variables with the paths of the files of a run that other functions know.
 const (
@@ -96,14 +102,8 @@ func (x *executable) call(ctx context.Context, run *Run) (file operations.File, 
 	}
 	defer locked.Close() //nolint:errcheck // only read
 	cmd, err := x.command(ctx)
-	if err != nil {
-		return file, err
-	}
-	if err := prepare(root, run); err != nil {
-		return file, err
-	}
-	program, err := child.Executable()
-	if err != nil {
+	program, programErr := child.Executable()
+	if err := errors.Join(err, programErr, prepare(root, run)); err != nil {
 		return file, err
 	}
 	cmd.Env = append(os.Environ(), "CRUD_PROGRAM="+program, "HOOK_TASK_ID="+run.Task, "TMPDIR="+folder)
@@ -113,6 +113,10 @@ func (x *executable) call(ctx context.Context, run *Run) (file operations.File, 
 	cmd.Stdout, cmd.Stderr = &run.printed, &run.printed
 	ended := runGroup(ctx, cmd)
 	killEscaped(marker(folder))
+	if info, err := root.Stat(files[operationsVariable]); err == nil && info.Size() > largeFile {
+		parsing.Lock()
+		defer parsing.Unlock()
+	}
 	file, err = read(root, operationsVariable, "operations", operations.MostBytes, "syntax", operations.Parse)
 	if n := len(run.printed.kept); err != nil && n > 0 {
 		run.Logger.Warnw("The output of a hook is not shown, since its operations cannot be read: it may have values that they write", "bytes", n)

@@ -76,6 +76,10 @@ type Run struct {
 
 	// values are those of the confidential objects that the hook received or wants to write. They are masked in everything that it logs.
 	values confidential.Values
+	// causes are the states that the hook has received if the run succeeds, by binding and object: none if only a schedule caused the run. The functions
+	// in received note that it has.
+	causes   map[string]string
+	received []func()
 	// metrics are those that an executable wrote, and printed is its output.
 	metrics []metricLine
 	printed output

@@ -7,9 +7,12 @@ package hook
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/zap"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -50,4 +53,55 @@ func TestAttempt_APartPanics_IsAnErrorOfTheHook(t *testing.T) {
 			t.Errorf("%s: got %v, %v", name, got.verdict, got.err)
 		}
 	}
+}
+
+// writing returns an executable that writes a file of operations with a number of bytes.
+func writing(t *testing.T, bytes int) *executable {
+	t.Helper()
+	x := &executable{path: filepath.Join(t.TempDir(), "hook"), options: Options{Folder: t.TempDir()}}
+	if err := os.WriteFile(x.path, fmt.Appendf(nil, "#!/bin/sh\nyes '#' | head -c %d >\"$KUBERNETES_OPERATION_PATH\"\n", bytes), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func TestCall_LargeFilesOfOperations_AreParsedOneAtATime(t *testing.T) {
+	call := func(x *executable) error {
+		_, err := x.call(t.Context(), &Run{Contexts: []Context{{}}, Logger: zap.NewNop().Sugar()})
+		return err
+	}
+	large, small := writing(t, largeFile+1), writing(t, largeFile)
+	parsing.Lock() // as another hook does whose file is parsed
+	ended := make(chan error, 1)
+	go func() { ended <- call(large) }()
+	for !isWritten(t, large, largeFile+1) && len(ended) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	for range 3 {
+		if err := call(small); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(ended) > 0 {
+		t.Error("two large files are parsed at a time")
+	}
+	parsing.Unlock()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// isWritten reports whether the executable has written a number of bytes.
+func isWritten(t *testing.T, x *executable, bytes int64) bool {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(x.options.Folder, runFolder+"*", files[operationsVariable]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range found {
+		if info, err := os.Stat(file); err == nil && info.Size() == bytes {
+			return true
+		}
+	}
+	return false
 }

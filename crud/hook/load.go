@@ -100,11 +100,10 @@ func parseConfig(content []byte) (Bindings, error) {
 	if err != nil {
 		return Bindings{}, fmt.Errorf("decoding it: %w", err)
 	}
-	errs := strict
 	if c.ConfigVersion != "v1" {
-		errs = append(errs, fmt.Errorf("configVersion: it must be v1, not %q", c.ConfigVersion))
+		strict = append(strict, fmt.Errorf("configVersion: it must be v1, not %q", c.ConfigVersion))
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := errors.Join(strict...); err != nil {
 		return Bindings{}, err
 	}
 	return c.Bindings, c.complete()

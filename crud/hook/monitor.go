@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"go.uber.org/zap"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -63,8 +64,6 @@ type state struct {
 	filtered json.RawMessage
 }
 
-func (s *state) version() string { return versionOf(s.Unstructured) }
-
 func (o *object) event(hasFilter bool) (WatchEvent, *state) {
 	switch {
 	case o.received == nil && o.now == nil:
@@ -98,7 +97,7 @@ func (m *monitor) observed(ctx context.Context, e observe.Event[*unstructured.Un
 		if len(o.versions) == mostVersions {
 			o.versions = []string{""}
 		}
-		o.versions = append(o.versions, s.version())
+		o.versions = append(o.versions, versionOf(s))
 	}
 	m.announce(e.Name, o)
 	return nil
@@ -137,7 +136,7 @@ func (o *object) deliver(event WatchEvent, s *state) {
 		o.received = nil
 		return
 	}
-	o.versions = slices.Clone(o.versions[slices.Index(o.versions, s.version())+1:])
+	o.versions = slices.Clone(o.versions[slices.Index(o.versions, versionOf(s))+1:])
 }
 
 // deliver notes that the hook has received an event.
@@ -181,6 +180,29 @@ func (m *monitor) states() (all []*state) {
 	return all
 }
 
+// keyOf identifies an object among those of all bindings of the hook.
+func (m *monitor) keyOf(name cache.ObjectName) string { return m.Name + " " + name.String() }
+
+// addReceived adds the states that the hook has received, unless the map has one of the object. If the filter ignores how it differs from the present
+// state, it adds the present one, which the Synchronization of the next process would deliver.
+func (m *monitor) addReceived(all map[string]string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.enabled {
+		return
+	}
+	all[m.Name] = ""
+	for name, o := range m.objects {
+		s := o.received
+		if event, _ := o.event(m.JQFilter != ""); event == "" {
+			s = o.now
+		}
+		if _, ok := all[m.keyOf(name)]; !ok && s != nil {
+			all[m.keyOf(name)] = versionOf(s)
+		}
+	}
+}
+
 // now returns the present state of an object, or nil if it does not exist.
 func (m *monitor) now(name cache.ObjectName) *state {
 	m.mu.Lock()
@@ -220,18 +242,15 @@ func (m *monitor) filterResult(ctx context.Context, u *unstructured.Unstructured
 		// It has no values of the object.
 		m.logger.Errorw("The filter of a binding failed", "field", "jqFilter", "object", cache.MetaObjectToName(u).String(), "error", err)
 	}
-	switch len(results) {
-	case 0:
-		return json.RawMessage("null")
-	case 1:
+	if len(results) == 1 {
 		return results[0]
 	}
-	list, _ := json.Marshal(results) //nolint:errchkjson // they are JSON
+	list, _ := json.Marshal(results) //nolint:errchkjson // they are JSON, and nil is null
 	return list
 }
 
-func versionOf(u *unstructured.Unstructured) string {
-	return string(u.GetUID()) + "/" + u.GetResourceVersion()
+func versionOf(object metav1.Object) string {
+	return string(object.GetUID()) + "/" + object.GetResourceVersion()
 }
 
 // deletionOf identifies the end of an object among its states.

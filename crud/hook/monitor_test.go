@@ -7,13 +7,16 @@ package hook
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
@@ -50,6 +53,41 @@ func TestIsOwn_DeletionBegins_HidesNoChangeByOthers(t *testing.T) {
 		if got := o.isOwn(Modified, &state{Unstructured: tc.now}, own); got != tc.want {
 			t.Errorf("%s: the event is own: %t, want %t", name, got, tc.want)
 		}
+	}
+}
+
+// A filter that would take the memory or the time of the process fails alone, and so does one whose results are too large.
+func TestFilterResult_HostileFilter_IsNullAndTheNextObjectIsFiltered(t *testing.T) {
+	core, logs := observer.New(zap.ErrorLevel)
+	ctx := logging.WithLogger(t.Context(), zap.New(core).Sugar())
+	const memoryOrTime = "(needs more than 128 MiB of memory|ran for)"
+	for filter, want := range map[string]string{
+		`def f: [f]; if .kind == "hostile" then f else .kind end`:                       memoryOrTime,
+		`if .kind == "hostile" then reduce range(40) as $i ("x"; . + .) else .kind end`: memoryOrTime,
+		`if .kind == "hostile" then reduce range(40) as $i (1; [., .]) else .kind end`:  "returned more than 3145728 bytes",
+		`if .kind == "hostile" then last(repeat(.)) else .kind end`:                     "ran for",
+		`if .kind == "hostile" then error("canary") else .kind end`:                     "called error",
+		`if .kind == "hostile" then empty else .kind end`:                               "",
+	} {
+		m := newMonitor(ctx, &Hook{}, &Kubernetes{JQFilter: filter})
+		object := &unstructured.Unstructured{Object: map[string]any{"kind": "hostile", "metadata": map[string]any{"name": "it"}}}
+		if got := m.filterResult(ctx, object); string(got) != "null" {
+			t.Errorf("%s: the result is %.40s", filter, got)
+		}
+		entries := logs.TakeAll()
+		switch {
+		case want == "" && len(entries) == 0:
+		case len(entries) != 1, !regexp.MustCompile(want).MatchString(fmt.Sprint(entries[0].ContextMap()["error"])), strings.Contains(fmt.Sprint(entries), "canary"):
+			t.Errorf("%s: the log has %v, want one error with %q", filter, entries, want)
+		}
+		object.SetKind("harmless")
+		if got := m.filterResult(ctx, object); string(got) != `"harmless"` || logs.Len() > 0 {
+			t.Errorf("%s: the result for the next object is %.40s, and the log has %v", filter, got, logs.TakeAll())
+		}
+	}
+	two := newMonitor(ctx, &Hook{}, &Kubernetes{JQFilter: ".kind, 1"})
+	if got := two.filterResult(ctx, &unstructured.Unstructured{Object: map[string]any{"kind": "a"}}); string(got) != `["a",1]` {
+		t.Errorf("two results are %s", got)
 	}
 }
 

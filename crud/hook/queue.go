@@ -40,9 +40,8 @@ type task struct {
 	notBefore time.Time
 	// isStale reports, after a conflict, whether the hook would decide from the same state again.
 	isStale func() bool
-	// run is the last one, and why its input.
+	// run is the last one.
 	run *Run
-	why occasion
 	// rest is the plan of the run if it waits for an object that is being deleted, until a deadline.
 	rest     *operations.File
 	deadline time.Time
@@ -62,22 +61,18 @@ func (t *term) enqueue(all ...trigger) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, why := range all {
-		if !t.pending.Has(why) && t.ctx.Err() == nil {
-			t.add(why)
+		if t.pending.Has(why) || t.isOver() {
+			continue
 		}
+		t.pending.Insert(why)
+		q := t.queues[why.common.Queue]
+		if last := len(q.tasks) - 1; last >= 0 && !q.tasks[last].started && q.tasks[last].takes(why.hook, why.common.AllowFailure) {
+			q.tasks[last].triggers = append(q.tasks[last].triggers, why)
+		} else {
+			q.tasks = append(q.tasks, &task{hook: why.hook, triggers: []trigger{why}, allowsFailure: why.common.AllowFailure})
+		}
+		t.impl.EnqueueKey(keyOf(q.name))
 	}
-}
-
-// add adds a trigger. It is called with the lock.
-func (t *term) add(why trigger) {
-	t.pending.Insert(why)
-	q := t.queues[why.common.Queue]
-	if last := len(q.tasks) - 1; last >= 0 && !q.tasks[last].started && q.tasks[last].takes(why.hook, why.common.AllowFailure) {
-		q.tasks[last].triggers = append(q.tasks[last].triggers, why)
-	} else {
-		q.tasks = append(q.tasks, &task{hook: why.hook, triggers: []trigger{why}, allowsFailure: why.common.AllowFailure})
-	}
-	t.impl.EnqueueKey(keyOf(q.name))
 }
 
 // takes reports whether triggers of a hook can be part of the task.
@@ -86,7 +81,7 @@ func (t *task) takes(hook *Hook, allowsFailure bool) bool {
 }
 
 // next returns the task that the worker of the queue executes now, or the time until one is due if no event decides that. A task delays those of the same
-// hook alone. First runs take turns with repetitions and the rests of plans.
+// hook alone, and takes those after it. First runs take turns with repetitions and the rests of plans.
 func (t *term) next(q *queue) (due *task, wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -110,28 +105,24 @@ func (t *term) next(q *queue) (due *task, wait time.Duration) {
 	if due == nil {
 		return nil, wait
 	}
-	q.repeats = due.started
-	t.begin(q, slices.Index(q.tasks, due))
+	q.repeats, due.started = due.started, true
+	for i := slices.Index(q.tasks, due) + 1; i < len(q.tasks) && due.takes(q.tasks[i].hook, q.tasks[i].allowsFailure); {
+		for _, why := range q.tasks[i].triggers {
+			if !slices.Contains(due.triggers, why) {
+				due.triggers = append(due.triggers, why)
+			}
+		}
+		q.tasks = slices.Delete(q.tasks, i, i+1)
+	}
+	t.pending.Delete(due.triggers...)
 	return due, 0
 }
 
-// begin has a task start, together with those after it that it takes. It is called with the lock.
-func (t *term) begin(q *queue, i int) {
-	begun := q.tasks[i]
-	begun.started = true
-	for len(q.tasks) > i+1 && begun.takes(q.tasks[i+1].hook, q.tasks[i+1].allowsFailure) {
-		for _, why := range q.tasks[i+1].triggers {
-			if !slices.Contains(begun.triggers, why) {
-				begun.triggers = append(begun.triggers, why)
-			}
-			t.pending.Delete(why)
-		}
-		q.tasks = slices.Delete(q.tasks, i+1, i+2)
-	}
-	t.pending.Delete(begun.triggers...)
-}
-
+// finish notes that the hook has received the input of a task, and removes it from the queue.
 func (t *term) finish(q *queue, done *task) {
+	for _, received := range done.run.received {
+		received()
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.failures.Forget(done)

@@ -37,7 +37,7 @@ func TestQueue_Next_NoHookDelaysAnotherByMoreThanOneRun(t *testing.T) {
 			if hooks[name] == nil {
 				hooks[name] = &Hook{name: name}
 			}
-			of := &task{hook: hooks[name], started: strings.ToUpper(text) != text, allowsFailure: i%2 == 1, triggers: []trigger{{hook: hooks[name]}}}
+			of := &task{run: &Run{}, hook: hooks[name], started: strings.ToUpper(text) != text, allowsFailure: i%2 == 1, triggers: []trigger{{hook: hooks[name]}}}
 			if strings.HasSuffix(text, "=") {
 				of.rest = &operations.File{}
 			}

@@ -133,19 +133,16 @@ func (r *Review) answer(ctx context.Context, request *admissionv1.AdmissionReque
 	if r.waiting.Release(1); err != nil {
 		return nil, fmt.Errorf("waiting for the objects of its snapshots, or for other reviews to end: %w", context.Cause(ctx))
 	}
-	type result struct {
-		response *admissionv1.AdmissionResponse
-		err      error
-	}
-	ended := make(chan result, 1)
+	var response *admissionv1.AdmissionResponse
+	ended := make(chan struct{})
 	go func() {
+		defer close(ended)
 		defer r.running.Release(1)
-		response, err := r.run(ctx, request, logger)
-		ended <- result{response, err}
+		response, err = r.run(ctx, request, logger)
 	}()
 	select {
-	case result := <-ended:
-		return result.response, result.err
+	case <-ended:
+		return response, err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

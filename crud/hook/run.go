@@ -13,12 +13,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/tools/cache"
 
-	"github.com/mallard-dev/mallard/confidential"
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/operations"
 )
@@ -38,8 +37,8 @@ func (t *term) run(ctx context.Context, q *queue, due *task) {
 		due.notBefore = time.Now().Add(syncPoll)
 		return
 	}
-	if due.why = t.occasionOf(due); len(due.why.contexts) == 0 {
-		t.finish(q, due) // no change is left
+	if due.run = t.runOf(due, q.name); len(due.run.Contexts) == 0 {
+		t.finish(q, due)
 		return
 	}
 	if reservation := due.hook.limit.Reserve(); reservation.Delay() > 0 {
@@ -48,12 +47,9 @@ func (t *term) run(ctx context.Context, q *queue, due *task) {
 		return
 	}
 	if due.id == "" {
-		due.id = t.taskOf(due.hook, due.why)
+		due.id = t.taskOf(due.hook, due.run)
 	}
-	due.run = &Run{
-		Hook: due.hook.name, Queue: q.name, Task: due.id, Contexts: due.why.contexts, values: due.why.values,
-		Logger: loggerOf(t.runner.ctx, due.hook, due.triggers[0].common.Name, q.name).With("task", due.id),
-	}
+	due.run.Task, due.run.Logger = due.id, due.run.Logger.With("task", due.id)
 	began := time.Now()
 	answer := t.attempt(ctx, due)
 	t.measured.measure(due, q, answer.verdict, time.Since(began))
@@ -127,24 +123,19 @@ func bounded(ctx, process context.Context, timeout, grace time.Duration, cause e
 	}
 }
 
-// occasion holds the input of a hook in a run.
-type occasion struct {
-	contexts []Context
-	// causes identify what caused the run. The list is empty if only a schedule did.
-	causes   []string
-	received []func()
-	values   confidential.Values
-}
-
-// occasionOf returns the contexts for the hook of a task, as the objects are now.
-func (t *term) occasionOf(due *task) (why occasion) {
-	why.values.Kinds = t.options.ConfidentialKinds
+// runOf returns a run of a task with its input, as the objects are now. It has no contexts if no change is left.
+func (t *term) runOf(due *task, queue string) *Run {
+	run := &Run{
+		Hook: due.hook.name, Queue: queue, causes: map[string]string{},
+		Logger: loggerOf(t.runner.ctx, due.hook, due.triggers[0].common.Name, queue),
+	}
+	run.values.Kinds = t.options.ConfidentialKinds
 	states, groups := map[*monitor][]*state{}, map[string]bool{}
 	statesOf := func(m *monitor) []*state {
 		if _, ok := states[m]; !ok {
 			states[m] = m.states()
 			for _, s := range states[m] {
-				why.values.Add(s.Unstructured)
+				run.values.Add(s.Unstructured)
 			}
 		}
 		return states[m]
@@ -156,20 +147,25 @@ func (t *term) occasionOf(due *task) (why occasion) {
 		case TypeSynchronization:
 			all := statesOf(of.monitor)
 			c.Objects = of.monitor.snapshots(all...)
-			why.causes = append(why.causes, of.causes("", all...)...)
-			why.received = append(why.received, func() { of.monitor.enable(all) })
+			run.causes[of.common.Name] = ""
+			for _, s := range all {
+				run.causes[of.monitor.keyOf(cache.MetaObjectToName(s))] = versionOf(s)
+			}
+			run.received = append(run.received, func() { of.monitor.enable(all) })
 		case TypeEvent:
 			event, s := of.monitor.undelivered(of.object, due.hook.isOwn)
 			if event == "" {
 				continue
 			}
 			c.WatchEvent, c.Snapshot = event, of.monitor.snapshots(s)[0]
-			why.causes = append(why.causes, of.causes(event, s)...)
-			why.received = append(why.received, func() { of.monitor.deliver(of.object, event, s) })
-			why.values.Add(s.Unstructured)
+			if run.causes[of.monitor.keyOf(of.object)] = versionOf(s); event == Deleted {
+				run.causes[of.monitor.keyOf(of.object)] = deletionOf(s.GetUID()) // the last state was delivered before
+			}
+			run.received = append(run.received, func() { of.monitor.deliver(of.object, event, s) })
+			run.values.Add(s.Unstructured)
 		case "":
-			why.causes = append(why.causes, of.causes("")...)
-			why.received = append(why.received, func() { t.beginBindings(due.hook) })
+			run.causes[of.common.Name] = ""
+			run.received = append(run.received, func() { t.beginBindings(due.hook) })
 		}
 		if of.common.Group != "" {
 			if groups[of.common.Group] {
@@ -183,27 +179,23 @@ func (t *term) occasionOf(due *task) (why occasion) {
 				c.include(m, statesOf(m))
 			}
 		}
-		why.contexts = append(why.contexts, c)
+		run.Contexts = append(run.Contexts, c)
 	}
-	return why
+	return run
 }
 
-// causes identify the binding of a trigger, and the states of objects that it delivers. The last state of a deleted object was delivered before.
-func (t trigger) causes(event WatchEvent, states ...*state) []string {
-	all := []string{t.common.Name}
-	for _, s := range states {
-		all = append(all, fmt.Sprintf("%s %s %s %t", t.common.Name, s.GetUID(), s.GetResourceVersion(), event == Deleted))
-	}
-	return all
-}
-
-// taskOf returns the task of a run. It follows from what caused the run, so that a process which starts again continues the task of one that was
-// killed: with the same objects, a Synchronization has the same task as before. Each run because of a schedule is another one.
-func (t *term) taskOf(h *Hook, why occasion) string {
-	if len(why.causes) == 0 {
+// taskOf returns the task of a run. It follows from what the hook has received through the queue, so that a process which starts again continues the task
+// of one that was killed: its Synchronization delivers the same objects in the same states. Each run because of a schedule alone is another one.
+func (t *term) taskOf(h *Hook, run *Run) string {
+	if len(run.causes) == 0 {
 		return string(uuid.NewUUID())
 	}
-	slices.Sort(why.causes)
-	sum := sha256.Sum256([]byte(strings.Join(append([]string{t.options.FieldManager, h.name}, slices.Compact(why.causes)...), "\n")))
-	return hex.EncodeToString(sum[:16])
+	for _, m := range t.monitors[h] {
+		if m.Queue == run.Queue {
+			m.addReceived(run.causes)
+		}
+	}
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%s\n%s\n%q", t.options.FieldManager, h.name, run.causes) // in the order of the keys
+	return hex.EncodeToString(sum.Sum(nil)[:16])
 }

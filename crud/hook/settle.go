@@ -42,7 +42,7 @@ func (t *term) settle(q *queue, due *task, answer answer) {
 	}
 	switch answer.verdict {
 	case succeeded:
-		t.done(q, due)
+		t.finish(q, due)
 	case canceled:
 		logger.Infow("The process ended a run of a hook", "reason", reason)
 	case terminating:
@@ -71,20 +71,13 @@ func (t *term) settle(q *queue, due *task, answer answer) {
 	}
 }
 
-func (t *term) done(q *queue, due *task) {
-	for _, received := range due.why.received {
-		received()
-	}
-	t.finish(q, due)
-}
-
 // fail counts a failure, and repeats the task later, unless its bindings allow failures.
 func (t *term) fail(q *queue, due *task, answer answer, reason string) {
 	t.measured.errors.Add(context.Background(), 1, due.attributes(q))
 	due.conflicts = 0
 	if due.allowsFailure {
 		due.run.Logger.Errorw("A hook failed, which its binding allows", "error", reason)
-		t.done(q, due)
+		t.finish(q, due)
 		return
 	}
 	delay := t.failures.When(due)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,21 @@ const finalizer = "hooks.example.com/hold"
 
 // T14: a plan whose object is being deleted continues once it is deleted; another hook of the queue runs until then.
 func TestDeletion_FinalizerHoldsTheObject_DelaysThePlanAlone(t *testing.T) {
+	delayPlan(t, crud.EnsureDeletedInBackground)
+}
+
+// An operation that waits delays another hook of the queue by the run that it is part of, and not by the rest of its plan.
+func TestDeletion_OperationWaits_DelaysAnotherHookByOneRun(t *testing.T) {
+	delayPlan(t, func(ref crud.Ref) crud.Operation {
+		op := crud.EnsureDeleted(ref)
+		op.Wait = time.Second
+		return op
+	})
+}
+
+// delayPlan has a plan delete an object that a finalizer holds, and create it again.
+func delayPlan(t *testing.T, deletion func(crud.Ref) crud.Operation) {
+	t.Helper()
 	s := newScene(t)
 	held := s.create("held", "old", nil)
 	s.patch("held", `{"metadata": {"finalizers": ["`+finalizer+`"]}}`)
@@ -38,12 +54,27 @@ func TestDeletion_FinalizerHoldsTheObject_DelaysThePlanAlone(t *testing.T) {
 	replaces := s.hook("replaces", hook.Bindings{Kubernetes: []hook.Kubernetes{s.configMaps()}}, func(_ context.Context, run *hook.Run) error {
 		j.addf("replaces")
 		if len(j.all()) == 1 {
-			run.Add(crud.EnsureDeletedInBackground(ref), crud.CreateOrUpdate(desired("held")), crud.CreateOrUpdate(desired("after")))
+			run.Add(deletion(ref), crud.CreateOrUpdate(desired("held")), crud.CreateOrUpdate(desired("after")))
 			run.Plan.SkipPreflight = true
 		}
 		return nil
 	})
-	other := s.hook("other", hook.Bindings{Kubernetes: []hook.Kubernetes{s.configMaps()}}, func(context.Context, *hook.Run) error { return nil })
+	var received journal
+	other := s.hook("other", hook.Bindings{Kubernetes: []hook.Kubernetes{s.configMaps()}}, func(_ context.Context, run *hook.Run) error {
+		for object := range run.Objects() {
+			received.addf("%s", object.GetName())
+		}
+		return nil
+	})
+	awaitReceived := func(name string) {
+		t.Helper()
+		harness.Eventually(t, "the other hook receives "+name, func(context.Context) error {
+			if all := received.all(); !slices.Contains(all, name) {
+				return fmt.Errorf("it has received %q", all)
+			}
+			return nil
+		})
+	}
 	s.start(s.quick(), replaces, other)
 	harness.Eventually(t, "the object is being deleted", func(ctx context.Context) error {
 		cm, err := s.env.Kube.CoreV1().ConfigMaps(s.ns).Get(ctx, "held", metav1.GetOptions{})
@@ -52,9 +83,11 @@ func TestDeletion_FinalizerHoldsTheObject_DelaysThePlanAlone(t *testing.T) {
 		}
 		return err
 	})
+	s.create("between", "1", it) // an operation that waits still does
+	awaitReceived("between")
 	expectMeasured(t, 1, "hook.runs", s.ns+"-replaces", "result", "terminating")
-	s.create("between", "1", it)
-	expectMeasured(t, 2, "hook.runs", s.ns+"-other", "result", "success")
+	s.create("later", "1", it) // the rest of the plan waits
+	awaitReceived("later")
 	if n := counted(t, "hook.runs", s.ns+"-replaces"); n != 1 {
 		t.Errorf("the hook whose plan waits has run %d times, want 1", n)
 	}
@@ -102,6 +135,7 @@ func TestDeletion_PlanContinues_ExecutesEachOperationOnce(t *testing.T) {
 			}
 			if repeats {
 				expectMeasured(t, 1, "hook.run.errors", s.ns+"-replaces")
+				s.awaitLog("A hook failed", "operation 5: MergePatch ConfigMap "+s.ns+"/held") // its number in the whole plan
 			}
 		})
 	}
@@ -151,13 +185,18 @@ func TestDeletion_FinalizerIsNeverRemoved_EndsAtTheDeadline(t *testing.T) {
 	s.start(options, replaces)
 	expectMeasured(t, 1, "hook.runs", s.ns+"-replaces", "result", "terminating")
 	expectMeasured(t, 1, "hook.run.errors", s.ns+"-replaces")
-	const message, want = "A hook failed, which its binding allows", "Terminating: the object is being deleted: it waits for the finalizers " + finalizer
-	harness.Eventually(t, "the log has: "+message, func(context.Context) error {
+	s.awaitLog("A hook failed, which its binding allows", "Terminating: the object is being deleted: it waits for the finalizers "+finalizer)
+}
+
+// awaitLog waits until the log has a message with a text.
+func (s *scene) awaitLog(message, text string) {
+	s.Helper()
+	harness.Eventually(s, "the log has: "+message, func(context.Context) error {
 		for _, entry := range s.logs.FilterMessage(message).All() {
-			if strings.Contains(fmt.Sprint(entry.ContextMap()), want) {
+			if strings.Contains(fmt.Sprint(entry.ContextMap()), text) {
 				return nil
 			}
 		}
-		return errors.New("it has not: " + want)
+		return errors.New("it has not: " + text)
 	})
 }

@@ -27,6 +27,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -41,7 +42,7 @@ import (
 )
 
 // killEnv is set in a child process that runs a hook with a plan: kubeconfig, namespace, number of the plan, and of the request before which the
-// process kills itself.
+// process kills itself, and the name of the object because of which the hook has a plan.
 const killEnv = "HOOKS_TEST_KILL"
 
 const (
@@ -119,15 +120,18 @@ func runAndKill() error {
 		}}
 	})
 	bindings := hook.Bindings{Kubernetes: []hook.Kubernetes{{
-		Kind: "ConfigMap", NameSelector: &hook.NameSelector{MatchNames: []string{"trigger"}},
+		Kind: "ConfigMap", NameSelector: &hook.NameSelector{MatchNames: []string{"trigger", "added"}},
 		Namespace: &hook.NamespaceSelector{NameSelector: &hook.NameSelector{MatchNames: []string{namespace}}},
 	}}}
 	construct, err := hook.NewController(hook.Options{RetryDelay: 50 * time.Millisecond, MaxRetryDelay: time.Second},
 		hook.Func(namespace+"-killed", bindings, func(_ context.Context, run *hook.Run) error {
-			for _, o := range run.Contexts[0].Objects {
-				if o.Object.GetAnnotations()["done"] != "" {
-					return nil
-				}
+			objects := slices.Collect(run.Objects())
+			isCause := func(o *unstructured.Unstructured) bool {
+				return o.GetName() == fields[4] && o.GetAnnotations()["done"] == ""
+			}
+			if !slices.ContainsFunc(objects, isCause) {
+				fmt.Println("no plan")
+				return nil
 			}
 			file, err := operations.Parse([]byte("---\n" + strings.Join(killedPlans[plan], "\n---\n")))
 			for i, op := range file.Operations {
@@ -158,12 +162,14 @@ type killedScene struct {
 	env  *harness.Env
 	ns   string
 	plan int
+	// cause is the name of the object because of which the hook has a plan.
+	cause string
 }
 
 func newKilledScene(t *testing.T, plan int) *killedScene {
 	t.Helper()
 	env := harness.Shared(t)
-	s := &killedScene{t, env, env.Namespace(t), plan}
+	s := &killedScene{t, env, env.Namespace(t), plan, "trigger"}
 	env.Apply(t, s.ns, `
 {apiVersion: v1, kind: ConfigMap, metadata: {name: trigger}}
 ---
@@ -182,7 +188,7 @@ func newKilledScene(t *testing.T, plan int) *killedScene {
 func (s *killedScene) start(request int) (*exec.Cmd, *bufio.Scanner) {
 	s.Helper()
 	child := exec.CommandContext(s.Context(), os.Args[0])
-	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %d %d", killEnv, s.env.Kubeconfig, s.ns, s.plan, request))
+	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %d %d %s", killEnv, s.env.Kubeconfig, s.ns, s.plan, request, s.cause))
 	child.Stderr = s.Output()
 	output, err := child.StdoutPipe()
 	if err == nil {
@@ -243,10 +249,29 @@ func (s *killedScene) complete(how int) (state []string, requests int) {
 		s.Error(err)
 	}
 	for output.Scan() {
-		requests++
+		if output.Text() != "no plan" {
+			requests++
+		}
 	}
 	_ = child.Wait() // it was killed
 	return state, requests
+}
+
+// awaitKill waits until a process has killed itself.
+func (s *killedScene) awaitKill(child *exec.Cmd, output *bufio.Scanner) {
+	s.Helper()
+	for output.Scan() { // until the process ends
+	}
+	if err := child.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
+		s.Fatalf("the process was not killed: %v", err)
+	}
+}
+
+// addCause creates the object because of which the hook has a plan.
+func (s *killedScene) addCause() {
+	s.Helper()
+	s.cause = "added"
+	s.env.Apply(s, s.ns, "{apiVersion: v1, kind: ConfigMap, metadata: {name: added}}")
 }
 
 // Whenever a process of hooks is killed during a plan, the next one completes it, and executes nothing twice.
@@ -259,16 +284,34 @@ func TestHook_KilledAtEachRequest_TheNextProcessConverges(t *testing.T) {
 			for request := 1; request <= total; request += killedEach {
 				s := newKilledScene(t, plan)
 				child, output := s.start(request)
-				for output.Scan() { // until the process ends
-				}
-				if err := child.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
-					t.Fatalf("the process was not killed before request %d: %v", request, err)
-				}
+				s.awaitKill(child, output)
 				got, _ := s.complete(resuming)
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("killed before request %d: another state than after a run that was not disturbed (-want +got):\n%s", request, diff)
 				}
 			}
 		})
+	}
+}
+
+// The Synchronization of the next process continues the plan of an Event, since the hook has then received the same objects in the same states.
+func TestHook_KilledInTheRunOfAnEvent_TheSynchronizationContinuesIt(t *testing.T) {
+	t.Parallel()
+	undisturbedScene := newKilledScene(t, 0)
+	undisturbedScene.addCause()
+	want, total := undisturbedScene.complete(undisturbed)
+	for request := 2; request <= total; request += killedEach {
+		s := newKilledScene(t, 0)
+		s.cause = "added"
+		child, output := s.start(request)
+		if !output.Scan() || output.Text() != "no plan" {
+			t.Fatalf("the Synchronization is not the first run: %q", output.Text())
+		}
+		s.addCause()
+		s.awaitKill(child, output)
+		got, _ := s.complete(resuming)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("killed before request %d: another state than after a run that was not disturbed (-want +got):\n%s", request, diff)
+		}
 	}
 }
