@@ -80,6 +80,7 @@ secret=$(crud::context '.[0].objects[] | select(.object.metadata.name == "it").o
 	process.Start(t)
 	t.Cleanup(func() { process.Stop(t) })
 	pid := process.PID()
+	sum := sampleMemory(t, pid)
 	s.awaitRuns("good", 1)
 	received := func(name string) bool {
 		return slices.ContainsFunc(s.recordedOf("good"), func(r recorded) bool { return strings.Contains(fmt.Sprint(short(r.contexts)), name) })
@@ -120,7 +121,8 @@ secret=$(crud::context '.[0].objects[] | select(.object.metadata.name == "it").o
 		t.Errorf("%d of %d events are received later than after %v: %v", len(tooLate), events, late, tooLate)
 	}
 	used := peak(t, pid)
-	t.Logf("%d attacks, %d of them again, %d events, and %d MiB at most", len(rows), again(), events, used>>20)
+	t.Logf("%d attacks, %d of them again, %d events, %d MiB at most, and %d MiB with the processes that it and the hooks start of its executable",
+		len(rows), again(), events, used>>20, sum()>>20)
 	if limit := limitOf(t, s); used > limit {
 		t.Errorf("the process has used %d bytes of memory, and the limit of its container is %d", used, limit)
 	}
@@ -193,14 +195,52 @@ func limitOf(t *testing.T, s *scene) int64 {
 // peak returns the most memory that a process has used.
 func peak(t *testing.T, pid int) int64 {
 	t.Helper()
-	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	used, err := memoryOf(filepath.Join("/proc", strconv.Itoa(pid)), "VmHWM:")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	return used
+}
+
+// memoryOf returns a value in the status of a process.
+func memoryOf(process, field string) (int64, error) {
+	status, err := os.ReadFile(filepath.Join(process, "status"))
+	_, rest, ok := strings.Cut(string(status), field)
+	if err != nil || !ok {
+		return 0, errors.Join(err, fmt.Errorf("%s has no %s", process, field)) // as that of a process that has ended
+	}
 	kilobytes, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+	return kilobytes << 10, err
+}
+
+// sampleMemory begins to measure the memory of a process and of the others that execute the same file: its children for jq programs, and the functions
+// that hooks call. Their common file is part of the first one alone. The function that it returns ends that, and returns the most at a time.
+func sampleMemory(t *testing.T, pid int) (most func() int64) {
+	t.Helper()
+	first := filepath.Join("/proc", strconv.Itoa(pid))
+	executable, err := os.Readlink(filepath.Join(first, "exe"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return kilobytes << 10
+	ctx, cancel := context.WithCancel(t.Context())
+	result := make(chan int64, 1)
+	go func() {
+		var highest int64
+		wait.UntilWithContext(ctx, func(context.Context) {
+			sum, _ := memoryOf(first, "VmRSS:")
+			others, _ := filepath.Glob("/proc/[0-9]*") // it fails for a wrong pattern only
+			for _, other := range others {
+				if path, err := os.Readlink(filepath.Join(other, "exe")); err == nil && path == executable && other != first {
+					used, _ := memoryOf(other, "RssAnon:") // none if it has ended
+					sum += used
+				}
+			}
+			highest = max(highest, sum)
+		}, 50*time.Millisecond)
+		result <- highest
+	}()
+	return func() int64 {
+		cancel()
+		return <-result
+	}
 }

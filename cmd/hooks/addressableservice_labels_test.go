@@ -1,5 +1,3 @@
-//go:build nightly
-
 /*
 Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
