@@ -67,7 +67,7 @@ func holdDeletions(t *testing.T, n int) {
 	s.start(s.quick(), hooks...)
 	lines := []string{"kubernetes Synchronization"}
 	j.await(t, lines...)
-	// delay is what the worker of the queue did between an event and the run of its hook: the times that it took a task, and the requests for tasks.
+	// delay counts the tasks that the worker of the queue took between an event and the run of its hook, and the requests that these sent.
 	type delay struct{ taken, requests int }
 	delayOf := func(name string) delay {
 		taken, sent := s.logs.FilterMessage("Reconcile succeeded").Len(), requests()
