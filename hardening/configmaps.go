@@ -20,7 +20,7 @@ import (
 	clientleaderelection "k8s.io/client-go/tools/leaderelection"
 
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
-	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/injection"
 	"knative.dev/pkg/leaderelection"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/observability"
@@ -28,24 +28,28 @@ import (
 	"knative.dev/pkg/system"
 )
 
-// WithParsers returns a context with parsers that replace upstream's when a process starts, by the names of ConfigMaps, which their errors contain.
-func WithParsers(ctx context.Context, parsers configmap.Constructors) context.Context {
-	return context.WithValue(ctx, configmaps, parsers)
+// Parsers replace upstream's when a process starts, by the names of ConfigMaps, which their errors contain.
+type Parsers map[string]any // as configmap.Constructors
+
+// Constructors is the function of this name, with the parsers.
+func (p Parsers) Constructors(constructors ...injection.ControllerConstructor) []injection.ControllerConstructor {
+	install().parsers = p
+	return Constructors(constructors...)
 }
 
 // withConfigMaps returns a context with the configurations that sharedmain reads at the start, except for those that the main has set. An invalid one
 // is an error: those of most parsers name neither the ConfigMap nor the key, and durations that do not go together stop leader election only.
-func withConfigMaps(ctx context.Context) (context.Context, error) {
-	ctx, loggingErr := withConfigMap(ctx, logging.ConfigMapName(), logging.GetConfig, logging.NewConfigFromConfigMap, logging.WithConfig)
-	ctx, electionErr := withConfigMap(ctx, leaderelection.ConfigMapName(), leaderelection.GetConfig, parseLeaderElection, leaderelection.WithConfig)
-	ctx, observabilityErr := withConfigMap(ctx, observabilityconfigmap.Name(), observability.GetConfig, observabilityconfigmap.Parse, observability.WithConfig)
+func (p Parsers) withConfigMaps(ctx context.Context) (context.Context, error) {
+	ctx, loggingErr := withConfigMap(ctx, p, logging.ConfigMapName(), logging.GetConfig, logging.NewConfigFromConfigMap, logging.WithConfig)
+	ctx, electionErr := withConfigMap(ctx, p, leaderelection.ConfigMapName(), leaderelection.GetConfig, parseLeaderElection, leaderelection.WithConfig)
+	ctx, observabilityErr := withConfigMap(ctx, p, observabilityconfigmap.Name(), observability.GetConfig, observabilityconfigmap.Parse, observability.WithConfig)
 	return ctx, errors.Join(loggingErr, electionErr, observabilityErr)
 }
 
 // withConfigMap adds the configuration in a ConfigMap to a context that has none. Sharedmain has defaults if there is no ConfigMap, and ends the process
 // if one cannot be read, but often with the error of the time limit.
 func withConfigMap[T any](
-	ctx context.Context, name string,
+	ctx context.Context, parsers Parsers, name string,
 	get func(context.Context) *T, parse func(*corev1.ConfigMap) (*T, error), with func(context.Context, *T) context.Context,
 ) (context.Context, error) {
 	if get(ctx) != nil {
@@ -61,7 +65,6 @@ func withConfigMap[T any](
 		return ctx, nil
 	}
 	parsed, err := explain(cm, parse)
-	parsers, _ := ctx.Value(configmaps).(configmap.Constructors)
 	if own, ok := parsers[name].(func(*corev1.ConfigMap) (*T, error)); ok {
 		parsed, err = own(cm)
 	}

@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	fakekubeclient "knative.dev/pkg/client/injection/kube/client/fake"
-	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/injection/sharedmain"
 	"knative.dev/pkg/leaderelection"
 	"knative.dev/pkg/logging"
@@ -65,7 +64,7 @@ func TestConfigMaps_ThatSharedmainReads_AreInTheContext(t *testing.T) {
 	own := &logging.Config{LoggingConfig: "of the main"}
 	ctx, client := fakekubeclient.With(logging.WithConfig(t.Context(), own), of(logging.ConfigMapName(), map[string]string{"loglevel.controller": "chatty"}),
 		of(leaderelection.ConfigMapName(), map[string]string{"buckets": "3"}))
-	ctx, err := withConfigMaps(ctx)
+	ctx, err := Parsers(nil).withConfigMaps(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +80,7 @@ func TestConfigMaps_ThatSharedmainReads_AreInTheContext(t *testing.T) {
 		t.Error("a ConfigMap that does not exist is in the context")
 	}
 	_ = client.Tracker().Add(of(observabilityconfigmap.Name(), map[string]string{"metrics-protocol": "none of them"}))
-	if _, err := withConfigMaps(ctx); err == nil || !strings.Contains(err.Error(), observabilityconfigmap.Name()+": metrics-protocol") {
+	if _, err := Parsers(nil).withConfigMaps(ctx); err == nil || !strings.Contains(err.Error(), observabilityconfigmap.Name()+": metrics-protocol") {
 		t.Errorf("the error of an invalid ConfigMap is %v", err)
 	}
 }
@@ -91,15 +90,14 @@ func TestConfigMaps_ParserOfTheMain_ReplacesUpstreams(t *testing.T) {
 	cm.Namespace, cm.Name = system.Namespace(), leaderelection.ConfigMapName()
 	own := &leaderelection.Config{Buckets: 7}
 	var err error
-	ctx, _ := fakekubeclient.With(WithParsers(t.Context(), configmap.Constructors{
-		leaderelection.ConfigMapName(): func(*corev1.ConfigMap) (*leaderelection.Config, error) { return own, err },
-	}), cm)
-	started, startErr := withConfigMaps(ctx)
+	parsers := Parsers{leaderelection.ConfigMapName(): func(*corev1.ConfigMap) (*leaderelection.Config, error) { return own, err }}
+	ctx, _ := fakekubeclient.With(t.Context(), cm)
+	started, startErr := parsers.withConfigMaps(ctx)
 	if got := leaderelection.GetConfig(started); startErr != nil || got != own {
 		t.Errorf("the configuration is %+v, %v, want that of the main's parser", got, startErr)
 	}
 	err = errors.New("ConfigMap config-leader-election: lease-durations: unknown key")
-	if _, startErr := withConfigMaps(ctx); startErr == nil || startErr.Error() != err.Error() {
+	if _, startErr := parsers.withConfigMaps(ctx); startErr == nil || startErr.Error() != err.Error() {
 		t.Errorf("the error of the start is %v, want %v", startErr, err)
 	}
 }

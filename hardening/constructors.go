@@ -32,6 +32,7 @@ import (
 // process is the state that the constructors of one process share.
 type process struct {
 	off          map[concern]bool
+	parsers      Parsers
 	constructors atomic.Int64
 	informers    informers
 	ducks        sync.Map // of duck.InformerFactory to *factory
@@ -204,7 +205,7 @@ func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (contex
 	}
 	if !p.off[configmaps] && os.Getenv(system.NamespaceEnvKey) != "" {
 		var err error
-		if ctx, err = withConfigMaps(ctx); err != nil {
+		if ctx, err = p.parsers.withConfigMaps(ctx); err != nil {
 			log.Fatal(err)
 		}
 	}

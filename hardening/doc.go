@@ -6,10 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 // Package hardening makes a controller that is written against knative.dev/pkg robust, by one expression in its main:
 //
 //	func main() {
-//		sharedmain.Main("controller", hardening.Constructors(
-//			service.NewController,
-//			route.NewController,
-//		)...)
+//		sharedmain.Main("controller", hardening.Constructors(service.NewController, route.NewController)...)
 //		hardening.Exit()
 //	}
 //

@@ -24,7 +24,7 @@ import (
 
 func main() {
 	ctx := injection.WithNamespaceScope(filteredfactory.WithSelectors(signals.NewContext(), samples.PodOwnerUIDLabelKey), os.Getenv("WATCH_NAMESPACE"))
-	sharedmain.MainWithContext(hardening.WithParsers(ctx, configuration.AtStart()), "controller", hardening.Constructors(
+	sharedmain.MainWithContext(ctx, "controller", hardening.Parsers(configuration.AtStart()).Constructors(
 		addressableservice.NewController,
 		addressbinding.NewController,
 		simpledeployment.NewController,

@@ -54,6 +54,6 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	sharedmain.MainWithContext(hardening.WithParsers(ctx, configuration.AtStart()), "hooks", hardening.Constructors(constructors...)...)
+	sharedmain.MainWithContext(ctx, "hooks", hardening.Parsers(configuration.AtStart()).Constructors(constructors...)...)
 	hardening.Exit()
 }

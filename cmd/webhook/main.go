@@ -26,8 +26,8 @@ func main() {
 		SecretName:  knativewebhook.SecretNameFromEnv("webhook-certs"),
 		Port:        knativewebhook.PortFromEnv(8443),
 	})
-	// Without hardening.Constructors, and with knative.dev/pkg's certificates, it is a plain Knative webhook.
-	sharedmain.WebhookMainWithContext(hardening.WithParsers(ctx, configuration.AtStart()), "webhook", hardening.Constructors(
+	// With the constructors alone, and with knative.dev/pkg's certificates, it is a plain Knative webhook.
+	sharedmain.WebhookMainWithContext(ctx, "webhook", hardening.Parsers(configuration.AtStart()).Constructors(
 		certificates.NewController,
 		webhook.NewDefaultingController,
 		webhook.NewValidationController,
