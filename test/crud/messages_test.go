@@ -7,6 +7,7 @@ package crud
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -23,6 +24,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 
 	"github.com/mallard-dev/mallard/crud"
@@ -31,21 +33,28 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/messages.txt")
 
-// answers keep the message of the last request that failed. forged is given instead of an answer about an object.
+// answers keep the message of the last request that failed.
 type answers struct {
-	next   http.RoundTripper
-	last   string
+	next http.RoundTripper
+	last string
+	// forged is given instead of an answer whose path contains about.
 	forged *apierrors.StatusError
+	about  string
+	// lost has writes fail without an answer.
+	lost bool
 }
 
 // RoundTrip implements http.RoundTripper.
 func (a *answers) RoundTrip(request *http.Request) (*http.Response, error) {
+	if a.lost && request.Method != http.MethodGet {
+		return nil, io.ErrUnexpectedEOF
+	}
 	response, err := a.next.RoundTrip(request)
 	if err != nil {
 		return response, err
 	}
 	content, err := io.ReadAll(response.Body)
-	if a.forged != nil && strings.Contains(request.URL.Path, "/namespaces/") {
+	if a.forged != nil && strings.Contains(request.URL.Path, a.about) {
 		response.StatusCode = int(a.forged.ErrStatus.Code)
 		status := a.forged.ErrStatus
 		status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
@@ -59,8 +68,11 @@ func (a *answers) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// others are the rejections of the other classes. KindAmbiguous and DiscoveryUnavailable are about the kind alone.
+// others are the rejections of the other classes.
 var others = []rejection{
+	{"a kind of two groups", crud.KindAmbiguous, func(r *rejected, _ string) crud.Operation {
+		return crud.MergePatch(crud.Ref{Kind: "Event", Namespace: r.ns, Name: "leak"}, `{"data":{"z":5}}`)
+	}},
 	{"a version that is not served", crud.KindUnknown, func(r *rejected, kind string) crud.Operation {
 		return crud.MergePatch(crud.Ref{APIVersion: "v9", Kind: kind, Namespace: r.ns, Name: "leak"}, `{"data":{"z":5}}`)
 	}},
@@ -91,15 +103,19 @@ var underLoad = []*apierrors.StatusError{
 // The file has, for each class, the message for a ConfigMap, and that for a Secret as it is and as it would be with the text of the API server.
 func TestSecret_MessageOfEachClass_NamesTheObjectTheFieldAndTheRemedy(t *testing.T) {
 	s := newScene(t)
-	config, recorded := rest.CopyConfig(s.config), &answers{}
+	config, recorded := rest.CopyConfig(s.config), &answers{about: "/namespaces/"}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		recorded.next = next
 		return recorded
 	})
-	client, err := crud.New(config, crud.Options{FieldManager: "crud-test", Backoff: quickBackoff(0), DryRun: true})
-	if err != nil {
-		t.Fatal(err)
+	newClient := func() *crud.Client {
+		client, err := crud.New(config, crud.Options{FieldManager: "crud-test", Backoff: wait.Backoff{Steps: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return client
 	}
+	ctx, client := t.Context(), newClient().DryRun()
 	value := harness.Canary(t)
 	random := strings.TrimSuffix(strings.TrimPrefix(value, "canary-"), "+<&%")
 	of := map[string]*rejected{"ConfigMap": newRejected(s, "ConfigMap", "public-"+random[1:]), "Secret": newRejected(s, "Secret", value)}
@@ -114,10 +130,9 @@ func TestSecret_MessageOfEachClass_NamesTheObjectTheFieldAndTheRemedy(t *testing
 		hidden = append(hidden, r.in("$BASE64"), "$BASE64", r.value, "$VALUE", strings.ToUpper(r.value), "$VALUE", random, "$RANDOM")
 	}
 	placeholders := strings.NewReplacer(hidden...)
-	varying := regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|(resourceVersion\W+)\d+`)
+	varying := regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|(resourceVersion\W+|127\.0\.0\.1:)\d+`)
 	var all strings.Builder
-	// Without answers about objects, or not of a dry run.
-	classes := []crud.Class{crud.KindAmbiguous, crud.DiscoveryUnavailable, crud.Canceled, crud.Uncertain}
+	var classes []crud.Class
 	addf := func(format string, args ...any) {
 		text := varying.ReplaceAllString(placeholders.Replace(fmt.Sprintf(format, args...)), "$2…")
 		const half = 220
@@ -130,7 +145,7 @@ func TestSecret_MessageOfEachClass_NamesTheObjectTheFieldAndTheRemedy(t *testing
 		addf("\n%s", rejection.name)
 		for _, kind := range []string{"ConfigMap", "Secret"} {
 			recorded.last = ""
-			_, err := client.Run(t.Context(), rejection.op(of[kind], kind))
+			_, err := client.Run(ctx, rejection.op(of[kind], kind))
 			if err == nil {
 				addf("  %s: succeeds", kind)
 				continue
@@ -150,6 +165,14 @@ func TestSecret_MessageOfEachClass_NamesTheObjectTheFieldAndTheRemedy(t *testing
 		recorded.forged = answer
 		describe(rejection{string(answer.ErrStatus.Reason), "", filtered("leak", ".data.z = 5")})
 	}
+	client, recorded.forged, recorded.about = newClient(), apierrors.NewServiceUnavailable("shutting down"), "/api" // without kinds so far
+	describe(rejection{"discovery that fails", crud.DiscoveryUnavailable, filtered("leak", ".data.z = 5")})
+	client, recorded.forged, recorded.lost = newClient(), nil, true
+	describe(rejection{"a lost answer to a patch", crud.Uncertain, filtered("leak", `.data.z = "$BASE64"`)})
+	ended, end := context.WithCancel(ctx)
+	end()
+	ctx = ended
+	describe(rejection{"a context that has ended", crud.Canceled, filtered("leak", ".data.z = 5")})
 	for class := range strings.FieldsSeq(`Malformed KindUnknown KindAmbiguous ScopeMismatch SubresourceNotServed DiscoveryUnavailable NotFound AlreadyExists Terminating
 		Conflict Precondition OwnershipConflict Immutable Invalid PatchTestFailed FilterFailed Forbidden Unauthorized Throttled ServerError Uncertain Canceled`) {
 		if !slices.Contains(classes, crud.Class(class)) {
