@@ -103,10 +103,12 @@ func (c *call) request(
 	return object, nil
 }
 
+// endSpan sets the class of an error alone: its text may have a value that the same plan writes into a Secret.
 func endSpan(span trace.Span, err error) {
 	if err != nil {
-		span.SetAttributes(attribute.String("crud.error_class", string(ClassOf(err))))
-		span.SetStatus(codes.Error, err.Error())
+		class := string(ClassOf(err))
+		span.SetAttributes(attribute.String("crud.error_class", class))
+		span.SetStatus(codes.Error, class)
 	}
 	span.End()
 }

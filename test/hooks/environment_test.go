@@ -47,9 +47,10 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(1)
 	}
-	harness.Search("the metrics", func() string {
+	spans := measured.Spans()
+	harness.Search("the spans and metrics", func() string {
 		families, err := registry.Gather()
-		return fmt.Sprint(families, err)
+		return measured.Exported(spans, metrics) + fmt.Sprint(families, err)
 	})
 	harness.Main(m, harness.Bare())
 }
