@@ -8,45 +8,40 @@ SPDX-License-Identifier: Apache-2.0
 //
 // # The shared environment
 //
-// make test starts one control plane with the operator, and runs the suites side by side on it: [harness.Main] attaches to it. A suite
+// make test starts one control plane with the operator, and runs the suites side by side on it: harness.Main attaches to it. A suite
 // that runs alone starts the same environment for itself. So a test must not rely on being alone, and must not disturb the others:
 //
-//   - Its namespaces are those of [harness.Env.Namespace]. Objects that it creates elsewhere, such as an alias, have names that contain its namespace.
-//   - A CustomResourceDefinition has a group that no other test uses, such as its namespace with a domain. [harness.Env.Define] deletes it again.
+//   - Its namespaces are those of harness.Env.Namespace. Objects that it creates elsewhere, such as an alias, have names that contain its namespace.
+//   - A CustomResourceDefinition has a group that no other test uses, such as its namespace with a domain. harness.Env.Define deletes it again.
 //   - Webhook configurations, admission policies and cluster roles name that namespace or group in their selectors and rules.
 //   - A test that needs a user with few permissions makes one, and grants roles in its namespace.
 //   - It finds its requests in the audit log by user and namespace, and its lines in a log by the object's key. Others
 //     increase totals, such as the metrics of a process, at the same time.
 //   - It does not wait for the deletion of a namespace, which waits for those of all other tests.
-//   - If it uses a version of a kind that config/ does not serve, its suite has the option [harness.AllVersions]. The shared environment serves all.
+//   - If it uses a version of a kind that config/ does not serve, its suite has the option harness.AllVersions. The shared environment serves all.
 //
 // Tests run in parallel and in any order, several times in a row, and wait for conditions. None takes longer than ten seconds.
 //
 // # Errors in the logs
 //
-// A suite fails if the operator has logged an error that no test declares with [harness.Env.ExpectErrors]: each failed
+// A suite fails if the operator has logged an error that no test declares with harness.Env.ExpectErrors: each failed
 // reconciliation is one line at the level ERROR, as a test of package hardening shows for each kind of result, so that lines are counted for both. A line
 // belongs to the suite whose namespace it contains; in an environment that the suite has started, all lines do, also those before its first test. One
-// of a single test, [harness.Own], fails that test. What happens in the normal life of objects is no error: a conflict, an object or a namespace that
+// of a single test, harness.Own, fails that test. What happens in the normal life of objects is no error: a conflict, an object or a namespace that
 // is deleted concurrently, a used-up quota.
 //
 // # Values of Secrets
 //
-// The Secrets of the tests have the values of [harness.Canary]. The end of a test searches all objects for them, and that of a suite what the tests
-// and the operator print, metrics, and what the suite adds with [harness.Search], such as the logs, spans and metrics of code that runs in the
+// The Secrets of the tests have the values of harness.Canary. The end of a test searches all objects for them, and that of a suite what the tests
+// and the operator print, metrics, and what the suite adds with harness.Search, such as the logs, spans and metrics of code that runs in the
 // suite itself. A suite that fails is not searched, since the messages of its tests may contain what they have found: repair the tests first.
 // Package localcluster/test, which tests the control plane without the operator, has no canaries.
 //
 // # Separate environments
 //
-// A separate environment costs a control plane and half a minute. What needs one:
+// A separate environment costs a control plane and half a minute. The table below has what needs one.
 //
-//   - changing a ConfigMap of the operator, or stopping and starting its processes,
-//   - other replicas, variables or manifests of the operator, or images,
-//   - a proxy between a process and the API server, or the compaction of etcd,
-//   - counting the requests of all clients.
-//
-// One test starts it with [harness.Own]. A whole suite does with [harness.Separate] or an option that changes the operator. Either way the files
+// One test starts it with harness.Own. A whole suite does with harness.Separate or an option that changes the operator. Either way the files
 // have the build tag nightly, with which make test-nightly compiles them too, unless the table below has a reason for make test, which starts few.
 // The tag also marks tests that take long whatever they wait for, and larger variants of others: a constant in two files, one with the tag
 // nightly and one with !nightly. A rule that unit tests prove needs no suite.
@@ -83,16 +78,4 @@ SPDX-License-Identifier: Apache-2.0
 //	tenants             -           yes       the requests and the memory of an attacked operator are measured
 //
 // Tests with the build tag peers, too, run only in the part peers of make test-nightly: they need the source of a controller of others.
-//
-// Other suites run programs that start a control plane, such as make run.
-//
-// [harness.Main]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Main
-// [harness.Own]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Own
-// [harness.AllVersions]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#AllVersions
-// [harness.Canary]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Canary
-// [harness.Search]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Search
-// [harness.Separate]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Separate
-// [harness.Env.ExpectErrors]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Env.ExpectErrors
-// [harness.Env.Namespace]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Env.Namespace
-// [harness.Env.Define]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Env.Define
 package test

@@ -107,7 +107,7 @@ func (s *scene) run(ctx context.Context, constructors ...injection.ControllerCon
 	s.Helper()
 	core, logs := observer.New(zap.DebugLevel)
 	s.logs = logs
-	harness.Search("the log of the process of "+s.Name(), func() string { return measured.Log(logs) })
+	harness.Search("the log of the process of "+s.Name(), func() string { return measured.Log(logs.All()...) })
 	ctx, cancel := context.WithCancel(ctx)
 	s.end = cancel
 	ctx = injection.WithConfig(logging.WithLogger(ctx, zap.New(core).Sugar()), s.config)

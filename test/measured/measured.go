@@ -43,23 +43,16 @@ func Exported(spans *tracetest.SpanRecorder, reader sdkmetric.Reader) string {
 	return all.String()
 }
 
-// Log returns a log as a process writes it.
-func Log(logs *observer.ObservedLogs) string {
+// Log returns entries of a log as a process writes them, in JSON.
+func Log(entries ...observer.LoggedEntry) string {
 	var all strings.Builder
-	for _, entry := range logs.All() {
-		all.WriteString(Line(entry))
+	for _, entry := range entries {
+		fmt.Fprint(&all, entry.Entry.Message) // also if the entry cannot be encoded
+		if line, err := zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()).EncodeEntry(entry.Entry, entry.Context); err == nil {
+			fmt.Fprint(&all, line)
+		}
 	}
 	return all.String()
-}
-
-// Line returns one entry of a log as a process writes it, in JSON.
-func Line(entry observer.LoggedEntry) string {
-	line, err := zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()).EncodeEntry(entry.Entry, entry.Context)
-	if err != nil {
-		return fmt.Sprint("encoding the entry failed: ", err)
-	}
-	defer line.Free()
-	return line.String()
 }
 
 // Point is a data point of a metric. Value is the number of measurements if the metric is a histogram, and Sum is their sum.

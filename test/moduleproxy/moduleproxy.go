@@ -11,7 +11,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	slashpath "path"
@@ -38,7 +37,9 @@ func New(t *testing.T, root string, folders ...string) (version string, environm
 	// The go command keeps each version that it has ever downloaded, so the version depends on the content.
 	sum := sha256.New()
 	for _, folder := range folders {
-		writeZip(t, sum, module.Version{Path: slashpath.Join(repository, folder), Version: "v0.0.0-20260101000000-000000000000"}, filepath.Join(root, folder))
+		if err := zip.CreateFromDir(sum, module.Version{Path: slashpath.Join(repository, folder), Version: "v0.0.0-20260101000000-000000000000"}, filepath.Join(root, folder)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	version = fmt.Sprintf("v0.0.0-20260101000000-%.6x", sum.Sum(nil))
 	return version, At(t, root, version, folders...)
@@ -51,7 +52,9 @@ func At(t *testing.T, root, version string, folders ...string) (environment []st
 	for _, folder := range folders {
 		copied, gomod := released(t, root, folder, version)
 		var content bytes.Buffer
-		writeZip(t, &content, module.Version{Path: slashpath.Join(repository, folder), Version: version}, copied)
+		if err := zip.CreateFromDir(&content, module.Version{Path: slashpath.Join(repository, folder), Version: version}, copied); err != nil {
+			t.Fatal(err)
+		}
 		info := fmt.Appendf(nil, `{"Version":%q,"Time":%q}`, version, created)
 		for name, content := range map[string][]byte{
 			"@latest": info, "@v/list": nil, "@v/" + version + ".info": info, "@v/" + version + ".mod": gomod, "@v/" + version + ".zip": content.Bytes(),
@@ -96,13 +99,6 @@ func released(t *testing.T, root, folder, version string) (copied string, gomod 
 		t.Fatal(err)
 	}
 	return copied, gomod
-}
-
-func writeZip(t *testing.T, to io.Writer, version module.Version, folder string) {
-	t.Helper()
-	if err := zip.CreateFromDir(to, version, folder); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func goEnv(t *testing.T, name string) string {

@@ -86,7 +86,7 @@ func TestSecretAudit_SecretWithTheLabel_IsLoggedAndCountedWithoutItsData(t *test
 		}
 		await("Added it", "Updated it", "Deleted it", "Deleted before")
 		for _, entry := range s.logs.All() {
-			if text := measured.Line(entry); harness.Leaked(text, value)+harness.Leaked(text, next) != "" || strings.Contains(text, "other") {
+			if text := measured.Log(entry); harness.Leaked(text, value)+harness.Leaked(text, next) != "" || strings.Contains(text, "other") {
 				t.Errorf("it logs %s", text)
 			}
 		}

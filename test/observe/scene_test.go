@@ -72,7 +72,7 @@ func eachAt(t *testing.T, env *harness.Env, connect func(*testing.T) (*rest.Conf
 				t.Fatal(err)
 			}
 			core, logs := observer.New(zap.DebugLevel)
-			harness.Search("the log of the process of "+t.Name(), func() string { return measured.Log(logs) })
+			harness.Search("the log of the process of "+t.Name(), func() string { return measured.Log(logs.All()...) })
 			ctx = start(ctx, t, config, zap.New(core))
 			test(t, &scene{Env: env, ctx: ctx, ns: env.Namespace(t), proxy: proxy, kube: env.Kube, near: near, logs: logs})
 		})

@@ -11,8 +11,10 @@ import (
 	"fmt"
 	"go/format"
 	"io/fs"
+	"maps"
 	"os"
 	slashpath "path"
+	"slices"
 	"strings"
 	"testing/fstest"
 
@@ -77,13 +79,7 @@ func committed(ctx context.Context, template string) (tree, error) {
 
 // find returns the paths of the files that a pattern of path.Match describes, or that are in a folder which it describes.
 func (t tree) find(pattern string) []string {
-	var paths []string
-	for path := range t {
-		if matches(pattern, path) {
-			paths = append(paths, path)
-		}
-	}
-	return paths
+	return slices.DeleteFunc(slices.Collect(maps.Keys(t)), func(path string) bool { return !matches(pattern, path) })
 }
 
 // matches reports whether a pattern describes a path, or a folder that it is in.

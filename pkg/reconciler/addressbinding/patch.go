@@ -179,7 +179,7 @@ func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k subject
 	return nil
 }
 
-// hasChanged reports whether a test of the patch failed. The API server names no cause for that, but for each field that it rejects.
+// hasChanged reports whether a test of the patch failed. The API server names a cause for each field that it rejects, and none for that.
 func hasChanged(err error) bool {
 	status, ok := errors.AsType[*apierrors.StatusError](err)
 	return ok && apierrors.IsInvalid(err) && (status.ErrStatus.Details == nil || len(status.ErrStatus.Details.Causes) == 0)

@@ -9,6 +9,7 @@ package urls
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,12 +51,8 @@ func Rows(t *testing.T, name, namespace string) []Row {
 
 // Lasts reports whether an API server that has IPv4 only creates a Service as it is in the row, and keeps it so.
 func (r Row) Lasts() bool {
-	for _, rare := range []string{"deletionTimestamp", `clusterIP: ""`, "IPv6", "RequireDualStack"} {
-		if strings.Contains(r.Spec, rare) {
-			return false
-		}
-	}
-	return true
+	rare := []string{"deletionTimestamp", `clusterIP: ""`, "IPv6", "RequireDualStack"}
+	return !slices.ContainsFunc(rare, func(text string) bool { return strings.Contains(r.Spec, text) })
 }
 
 // Service returns the Service of a row as the API server would store it: with a cluster IP, and with TCP for the protocol of a port.

@@ -7,6 +7,7 @@ package pages
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -123,46 +124,22 @@ func (m manifest) rows(scope string) ([][]string, error) {
 		if err := node.Decode(&r); err != nil {
 			return nil, fmt.Errorf("reading a rule of %s in %s: %w", m.Metadata.Name, m.file, err)
 		}
+		reason := strings.NewReplacer("\n# ", " ", "# ", "")
+		for n, group := range r.APIGroups {
+			r.APIGroups[n] = cmp.Or(group, "core")
+		}
 		rows = append(rows, []string{
-			codes(groups(r.APIGroups)), codes(r.Resources), fewNames(r.ResourceNames), codes(r.Verbs), scope, comment(node.HeadComment), file,
+			codes(r.APIGroups), codes(r.Resources), codes(r.ResourceNames), codes(r.Verbs), scope, reason.Replace(node.HeadComment), file,
 		})
 	}
 	return rows, nil
-}
-
-// groups returns API groups, with core for the one without a name.
-func groups(names []string) []string {
-	var shown []string
-	for _, name := range names {
-		if name == "" {
-			name = "core"
-		}
-		shown = append(shown, name)
-	}
-	return shown
-}
-
-// fewNames returns names, of which there may be many of one form.
-func fewNames(names []string) string {
-	if len(names) > 3 {
-		return fmt.Sprintf("%s to %s (%d)", code(names[0]), code(names[len(names)-1]), len(names))
-	}
-	return codes(names)
-}
-
-// comment returns the text of a comment in YAML.
-func comment(text string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(text, "\n# ", " "), "# ", "")
 }
 
 // readManifests returns the objects in the YAML files of the folders.
 func readManifests(root string, folders ...string) ([]manifest, error) {
 	var found []manifest
 	for _, folder := range folders {
-		paths, err := filepath.Glob(filepath.Join(root, folder, "*.yaml"))
-		if err != nil {
-			return nil, fmt.Errorf("finding manifests: %w", err)
-		}
+		paths, _ := filepath.Glob(filepath.Join(root, folder, "*.yaml")) // it fails for a wrong pattern only
 		for _, path := range paths {
 			content, err := os.ReadFile(path)
 			if err != nil {

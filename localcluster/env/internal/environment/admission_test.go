@@ -30,7 +30,7 @@ func TestWaitRegistered_ProcessIsReadyFirst_ReturnsOnceTheAPIServerHasTheCA(t *t
 	late := errors.New("late")
 	for name, tc := range map[string]struct {
 		service    string // that a process of the environment serves
-		registered int    // the number of the read from which on the CA is there
+		registered int    // the number of the first read with the CA
 		reads      int
 		want       string
 	}{
