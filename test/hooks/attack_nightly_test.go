@@ -121,6 +121,7 @@ secret=$(crud::context '.[0].objects[] | select(.object.metadata.name == "it").o
 		t.Errorf("%d of %d events are received later than after %v: %v", len(tooLate), events, late, tooLate)
 	}
 	used := peak(t, pid)
+	// The sum depends on how many hooks call functions at a time, so that only that of the process has a bound.
 	t.Logf("%d attacks, %d of them again, %d events, %d MiB at most, and %d MiB with the processes that it and the hooks start of its executable",
 		len(rows), again(), events, used>>20, sum()>>20)
 	if limit := limitOf(t, s); used > limit {
