@@ -139,7 +139,11 @@ func (k preconditioned) disturb(s *scene, how string) {
 
 func (k preconditioned) create(s *scene) *unstructured.Unstructured {
 	s.Helper()
-	created, err := s.env.Dynamic.Resource(k.resource).Namespace(s.ns).Create(s.Context(), s.object(k.manifest), metav1.CreateOptions{FieldManager: "crud-test"})
+	manager := "other"
+	if k.resource == configMaps {
+		manager = "crud-test" // whose fields the strategy apply takes over by a request before its own
+	}
+	created, err := s.env.Dynamic.Resource(k.resource).Namespace(s.ns).Create(s.Context(), s.object(k.manifest), metav1.CreateOptions{FieldManager: manager})
 	if err != nil {
 		s.Fatal(err)
 	}
