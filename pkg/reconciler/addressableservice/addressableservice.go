@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -24,6 +26,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	samplesv1 "github.com/mallard-dev/mallard/pkg/client/clientset/versioned/typed/samples/v1"
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/failures"
@@ -32,6 +35,7 @@ import (
 // Reconciler implements the generated reconciler's Interface and Finalizer. Its fields are set by NewController and not changed afterwards.
 type Reconciler struct {
 	kube                kubernetes.Interface
+	client              samplesv1.SamplesV1Interface
 	addressableServices listers.AddressableServiceLister
 	services            corev1listers.ServiceLister
 	aliases             cache.Indexer // the cache of Services, with the index aliasesByOwner
@@ -73,8 +77,7 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, as *v1.AddressableServic
 		return err
 	}
 	if namespace, err := r.namespaces.Get(as.Namespace); err == nil && namespace.DeletionTimestamp != nil {
-		// The object is about to be deleted, and its target with it: a status update would have no reader.
-		return nil
+		return nil // the object is about to be deleted, and its target with it: a status update would have no reader
 	}
 	end := failures.Begin(as, reported)
 	unresolved := r.reconcileTarget(ctx, as)
@@ -86,8 +89,7 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, as *v1.AddressableServic
 // away, so it is returned only once no alias of the object is left.
 func (r *Reconciler) FinalizeKind(ctx context.Context, as *v1.AddressableService) reconciler.Event {
 	if !slices.Contains(as.Finalizers, samples.FinalizerName) {
-		// The aliases are deleted, and the object waits for other finalizers.
-		return nil
+		return nil // the aliases are deleted, and the object waits for other finalizers
 	}
 	end := failures.Begin(as, reported)
 	_, err := r.unpublish(ctx, as, nil)
@@ -95,15 +97,20 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, as *v1.AddressableService
 		return nil
 	}
 	as.Status.MarkNotPublished(v1.ReasonUnpublishFailed, err.Error())
-	// Deletion increments the generation, which nothing else reports as observed.
-	as.Status.ObservedGeneration = as.Generation
+	as.Status.ObservedGeneration = as.Generation // the deletion has incremented it, which nothing else reports as observed
 	return end(ctx, failures.Failed(v1.ReasonUnpublishFailed, err))
 }
 
 // ObserveDeletion implements reconciler.OnDeletionInterface. It deletes an alias that another leader, whose cache was stale, has published after the
-// owner was finalized. If our cache is the stale one, the event of the deletion enqueues the owner, which publishes the alias again.
+// owner was finalized. It reads the owner first, since our cache may be the stale one.
 func (r *Reconciler) ObserveDeletion(ctx context.Context, key types.NamespacedName) error {
-	return r.removeAliases(ctx, r.unwanted(cache.ObjectName(key), nil, nil))
+	aliases := r.unwanted(cache.ObjectName(key), nil, nil)
+	if len(aliases) > 0 {
+		if _, err := r.client.AddressableServices(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			return err //nolint:wrapcheck // it names the object
+		}
+	}
+	return r.removeAliases(ctx, aliases)
 }
 
 // reconcileTarget writes the addresses that the reference leads to into the status. Only a positive answer removes them.

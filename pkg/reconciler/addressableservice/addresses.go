@@ -49,8 +49,7 @@ func planAddresses(cfg *config.Addressable, as *v1.AddressableService, t target)
 			a.Name = &port.Name
 		}
 		a.URL.Scheme = cmp.Or(schemes[strings.ToLower(appProtocol)], a.URL.Scheme)
-		// Before the scheme becomes the public one: port 80 of http is no port of https.
-		a.URL.Host = withoutDefaultPort(a.URL.Scheme, a.URL.Host)
+		a.URL.Host = withoutDefaultPort(a.URL.Scheme, a.URL.Host) // before the scheme becomes the public one: port 80 of http is no port of https
 		if as.Spec.Visibility == v1.VisibilityPublic {
 			if p := makePublic(cfg, as, appProtocol, a); p != nil {
 				return nil, p

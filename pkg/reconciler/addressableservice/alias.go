@@ -145,8 +145,7 @@ func (r *Reconciler) publish(ctx context.Context, as *v1.AddressableService, wan
 		return failures.Newf(v1.ReasonAliasTaken, "Service %s/%s exists and belongs to %s",
 			existing.Namespace, existing.Name, cmp.Or(ownerOf(existing), "another client"))
 	case err == nil:
-		// Labels, annotations and other fields of others stay.
-		corrected := existing.DeepCopy()
+		corrected := existing.DeepCopy() // labels, annotations and other fields of others stay
 		corrected.Spec.Type, corrected.Spec.ExternalName = wanted.Spec.Type, wanted.Spec.ExternalName
 		corrected.Labels, corrected.Annotations = kmeta.UnionMaps(existing.Labels, wanted.Labels), kmeta.UnionMaps(existing.Annotations, wanted.Annotations)
 		if !equality.Semantic.DeepEqual(existing, corrected) {

@@ -26,6 +26,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	samplesclient "github.com/mallard-dev/mallard/pkg/client/injection/client"
 	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
 )
@@ -37,12 +38,9 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 	isOurs := reconciler.AnnotationFilterFunc(samples.ClassAnnotationKey, samples.ClassMallard, false)
 
 	r := &Reconciler{
-		kube:                kubeclient.Get(ctx),
-		addressableServices: addressableServices.Lister(),
-		services:            services.Lister(),
-		aliases:             services.Informer().GetIndexer(),
-		namespaces:          namespaces.Lister(),
-		scope:               injection.GetNamespaceScope(ctx),
+		kube: kubeclient.Get(ctx), client: samplesclient.Get(ctx).SamplesV1(), scope: injection.GetNamespaceScope(ctx),
+		addressableServices: addressableServices.Lister(), namespaces: namespaces.Lister(),
+		services: services.Lister(), aliases: services.Informer().GetIndexer(),
 	}
 	impl := addressableservicereconciler.NewImpl(ctx, r, samples.ClassMallard, func(impl *controller.Impl) controller.Options {
 		resync := configmap.TypeFilter(&config.Addressable{})(func(string, any) { impl.FilteredGlobalResync(isOurs, addressableServices.Informer()) })

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package addressableservice
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -198,5 +199,23 @@ func TestAlias_PublishedAfterItsOwnerWasFinalized_IsDeleted(t *testing.T) {
 	}
 	if got := w.aliases(t); !slices.Equal(got, []string{directory + "/other", "tenant/al"}) {
 		t.Errorf("the aliases are %q, want those of other owners", got)
+	}
+}
+
+// The cache of a process that leads, too, may lack an owner that the leader knows.
+func TestAlias_OwnerIsNotInTheCacheYet_Stays(t *testing.T) {
+	w := newWorld(t, testConfig(), dir, alias("al", "a", host, stored))
+	if err := w.samples.Tracker().Add(object("a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.reconciler.Reconcile(t.Context(), ns+"/a"); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.aliases(t); !slices.Equal(got, []string{directory + "/al"}) {
+		t.Errorf("the aliases are %q, want that of the owner", got)
+	}
+	w.samples.PrependReactor("get", "addressableservices", reconcilertest.Failing("get", "*", reconcilertest.ErrInduced))
+	if err := w.reconciler.Reconcile(t.Context(), ns+"/a"); !errors.Is(err, reconcilertest.ErrInduced) || len(w.aliases(t)) != 1 {
+		t.Errorf("after a failed read the error is %v, and the aliases are %q", err, w.aliases(t))
 	}
 }

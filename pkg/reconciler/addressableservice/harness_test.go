@@ -133,6 +133,7 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 	ctx, w.kube = fakekubeclient.With(ctx, core...)
 	w.inner = &Reconciler{
 		kube:                kubeclient.Get(ctx),
+		client:              w.samples.SamplesV1(),
 		addressableServices: listers.NewAddressableServiceLister(w.objects),
 		services:            corev1listers.NewServiceLister(w.services),
 		aliases:             w.services,

@@ -34,8 +34,7 @@ func (r *Reconciler) find(ctx context.Context, as *v1.AddressableService) (targe
 			"set allow-cross-namespace-references in ConfigMap %s to allow it where all namespaces are watched", namespace, config.AddressableName)
 	}
 	if kind.GroupKind() == addressableServiceKind.GroupKind() && slices.Contains([]string{"v1", "v1beta1", "v1alpha1"}, kind.Version) {
-		// Whichever of its versions the reference names, the informer has the hub.
-		kind = addressableServiceKind
+		kind = addressableServiceKind // the informer has the hub, whichever of its versions the reference names
 	}
 	if r.track(as, kind, namespace, ref.Name) != nil {
 		return target{}, notFound(ref)
@@ -87,8 +86,7 @@ func (r *Reconciler) checkChain(as *v1.AddressableService) *failures.Failure {
 // findAddressable looks up a target of a kind that is known only from the reference, as the resolver of knative.dev/pkg does.
 func (r *Reconciler) findAddressable(ctx context.Context, ref v1.TargetReference, namespace string) (target, *failures.Failure) {
 	kind := ref.GroupVersionKind()
-	if !strings.Contains(kind.Group, ".") {
-		// The group of a CRD has a dot.
+	if !strings.Contains(kind.Group, ".") { // the group of a CRD has a dot
 		return target{}, failures.Newf(v1.ReasonTargetNotAddressable,
 			"%s %s is a built-in kind, of which only Service v1 has an address", kind.GroupKind(), kind.Version)
 	}
