@@ -90,6 +90,7 @@ var results = map[string]struct {
 		err:   apierrors.NewForbidden(configMaps, "one", errors.New("exceeded quota: few, requested: count/configmaps=1, used: count/configmaps=3, limited: count/configmaps=3")),
 		delay: firstDelay,
 	},
+	//lint:ignore ST1005 the API server begins so
 	"Forbidden": {err: apierrors.NewForbidden(configMaps, "one", errors.New(`User "u" cannot create resource "configmaps"`)), delay: firstDelay, failed: true},
 	// A webhook may use the words of a quota.
 	"NoQuota":   {err: apierrors.NewBadRequest("exceeded quota: few"), delay: firstDelay, failed: true},
