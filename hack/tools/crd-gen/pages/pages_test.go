@@ -168,8 +168,8 @@ func TestPermissionsPage_Rules_HaveScopeReasonAndFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	expectRows(t, page, []string{
-		"| `core` | `pods` | `a` to `d` (4) | `get` | `pond` | It looks for bread. | [roles.yaml](../../config/roles.yaml) |",
-		"| `view` | `core` | `pods` | `a` to `d` (4) | `get` | It looks for bread. | [roles.yaml](../../config/roles.yaml) |",
+		"| `core` | `pods` | `a`, `b`, `c`, `d` | `get` | `pond` | It looks for bread. | [roles.yaml](../../config/roles.yaml) |",
+		"| `view` | `core` | `pods` | `a`, `b`, `c`, `d` | `get` | It looks for bread. | [roles.yaml](../../config/roles.yaml) |",
 	})
 }
 
