@@ -157,6 +157,8 @@ var parts = []part{{
 		{"cmd/hooks/main.go", `append\(hooks, labelsOfServices\(\)\)`, "hooks"},
 		{"pkg/apis/config/doc.go", paragraphWith("Store"), ""},
 		{"pkg/configuration/configuration.go", `(?m)^.*(config\.AddressableName: |/pkg/apis/config").*\n`, ""},
+		{"cmd/configuration_test.go", `(?ms)^\tif name == config\.AddressableName \{\n.*?^\t\}\n`, ""},
+		{"cmd/configuration_test.go", `(?m)^.*("k8s\.io/api/core/v1|/pkg/apis/config)"\n`, ""},
 		{"pkg/webhook/kinds.go", `(?m)^.*samples/v1"\n`, ""},
 		{"pkg/webhook/kinds.go", `, v1\.Install`, ""},
 		{"pkg/webhook/controllers.go", `(?m)^.*/(logging|pkg/apis/config)"\n`, ""},
