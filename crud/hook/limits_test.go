@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/zap"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/mallard-dev/mallard/crud/operations"
 )
@@ -74,8 +75,10 @@ func TestCall_LargeFilesOfOperations_AreParsedOneAtATime(t *testing.T) {
 	parsing.Lock() // as another hook does whose file is parsed
 	ended := make(chan error, 1)
 	go func() { ended <- call(large) }()
-	for !isWritten(t, large, largeFile+1) && len(ended) == 0 {
-		time.Sleep(time.Millisecond)
+	if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, wait.ForeverTestTimeout, true, func(context.Context) (bool, error) {
+		return isWritten(t, large, largeFile+1) || len(ended) > 0, nil
+	}); err != nil {
+		t.Fatal(err)
 	}
 	for range 3 {
 		if err := call(small); err != nil {
