@@ -51,7 +51,7 @@ func (t *term) settle(q *queue, due *task, answer answer) {
 			due.deadline, due.backoff = time.Now().Add(t.options.Deletions), followUps
 		}
 		if isWaiting && time.Now().After(due.deadline) {
-			t.fail(q, due, answer, reason)
+			t.fail(q, due, reason)
 			return
 		}
 		due.postpone(*answer.rest)
@@ -65,14 +65,14 @@ func (t *term) settle(q *queue, due *task, answer answer) {
 		}
 		t.recordErrorf(due, answer.cause, corev1.EventTypeWarning, ReasonConflicts,
 			"Hook %s failed: the object changed during each of %d runs, before the operation %s", due.hook.name, t.options.Conflicts, answer.cause.Operation)
-		t.fail(q, due, answer, reason)
+		t.fail(q, due, reason)
 	case failed:
-		t.fail(q, due, answer, reason)
+		t.fail(q, due, reason)
 	}
 }
 
 // fail counts a failure, and repeats the task later, unless its bindings allow failures.
-func (t *term) fail(q *queue, due *task, answer answer, reason string) {
+func (t *term) fail(q *queue, due *task, reason string) {
 	t.measured.errors.Add(context.Background(), 1, due.attributes(q))
 	due.conflicts = 0
 	if due.allowsFailure {
