@@ -7,12 +7,8 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
-	"os"
-
 	filteredfactory "knative.dev/pkg/client/injection/kube/informers/factory/filtered"
-	"knative.dev/pkg/injection"
 	"knative.dev/pkg/injection/sharedmain"
-	"knative.dev/pkg/signals"
 
 	"github.com/mallard-dev/mallard/hardening"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
@@ -23,7 +19,7 @@ import (
 )
 
 func main() {
-	ctx := injection.WithNamespaceScope(filteredfactory.WithSelectors(signals.NewContext(), samples.PodOwnerUIDLabelKey), os.Getenv("WATCH_NAMESPACE"))
+	ctx := filteredfactory.WithSelectors(configuration.NewContext(), samples.PodOwnerUIDLabelKey)
 	sharedmain.MainWithContext(ctx, "controller", hardening.Parsers(configuration.AtStart()).Constructors(
 		addressableservice.NewController,
 		addressbinding.NewController,

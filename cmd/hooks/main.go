@@ -10,14 +10,11 @@ package main
 
 import (
 	"log"
-	"os"
 	"path/filepath"
 
 	"github.com/kelseyhightower/envconfig"
 
-	"knative.dev/pkg/injection"
 	"knative.dev/pkg/injection/sharedmain"
-	"knative.dev/pkg/signals"
 
 	"github.com/mallard-dev/mallard/confidential"
 	"github.com/mallard-dev/mallard/crud/hook"
@@ -44,7 +41,7 @@ func main() {
 	if err := envconfig.Process("", &s); err != nil {
 		log.Fatal(err)
 	}
-	ctx := injection.WithNamespaceScope(signals.NewContext(), os.Getenv("WATCH_NAMESPACE"))
+	ctx := configuration.NewContext()
 	options := hook.Options{Command: shell.Command, ConfidentialKinds: s.ConfidentialKinds, MetricPrefix: s.MetricPrefix}
 	hooks, err := hook.Load(ctx, filepath.Join(s.Data, "hooks"), options)
 	if err != nil {

@@ -3,15 +3,11 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// The webhook defaults, validates and converts the samples, and sets the environment variables of AddressBindings at admission.
+// The webhook serves admission and conversion of the samples. With the certificates of knative.dev/pkg, and no hardening, it is a plain Knative webhook.
 package main
 
 import (
-	"os"
-
-	"knative.dev/pkg/injection"
 	"knative.dev/pkg/injection/sharedmain"
-	"knative.dev/pkg/signals"
 	knativewebhook "knative.dev/pkg/webhook"
 
 	"github.com/mallard-dev/mallard/hardening"
@@ -21,12 +17,7 @@ import (
 )
 
 func main() {
-	ctx := knativewebhook.WithOptions(injection.WithNamespaceScope(signals.NewContext(), os.Getenv("WATCH_NAMESPACE")), knativewebhook.Options{
-		ServiceName: knativewebhook.NameFromEnv(),
-		SecretName:  knativewebhook.SecretNameFromEnv("webhook-certs"),
-		Port:        knativewebhook.PortFromEnv(8443),
-	})
-	// With the constructors alone, and with knative.dev/pkg's certificates, it is a plain Knative webhook.
+	ctx := knativewebhook.WithOptions(configuration.NewContext(), webhook.Options())
 	sharedmain.WebhookMainWithContext(ctx, "webhook", hardening.Parsers(configuration.AtStart()).Constructors(
 		certificates.NewController,
 		webhook.NewDefaultingController,

@@ -132,6 +132,7 @@ func TestParseConfig_YAML_MeansWhatItMeansToKubectl(t *testing.T) {
 }
 
 func TestLoad_ScriptWithCRLF_NamesTheInterpreter(t *testing.T) {
+	t.Setenv("PATH", "/usr/bin:/bin") // a folder that the user cannot read changes the error
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "windows"), []byte("#!/usr/bin/env bash\r\necho 'configVersion: v1'\r\n"), 0o700); err != nil {
 		t.Fatal(err)

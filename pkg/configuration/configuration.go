@@ -3,14 +3,17 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package configuration has the rules of the operator's ConfigMaps, for the webhook that validates them and the processes that read them.
+// Package configuration has the rules of the operator's ConfigMaps, for the webhook that validates them and the processes that read them. It also has the
+// context with which these processes begin.
 package configuration
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"log"
 	"net/url"
+	"os"
 	"strings"
 
 	"go.uber.org/zap"
@@ -18,10 +21,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/injection"
 	"knative.dev/pkg/leaderelection"
 	"knative.dev/pkg/logging"
 	pkgobservability "knative.dev/pkg/observability"
 	observability "knative.dev/pkg/observability/configmap"
+	"knative.dev/pkg/signals"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/config/strict"
@@ -29,6 +34,11 @@ import (
 
 // components are the operator's processes, each of which has a log level in the ConfigMap config-logging.
 var components = []string{"controller", "webhook", "hooks"}
+
+// NewContext returns a context that a signal cancels. Its informers watch the namespace that the environment variable WATCH_NAMESPACE names, or all.
+func NewContext() context.Context {
+	return injection.WithNamespaceScope(signals.NewContext(), os.Getenv("WATCH_NAMESPACE"))
+}
 
 // Parsers returns the parsers of all ConfigMaps in config/, by their names: the operator's own, and those that knative.dev/pkg reads.
 func Parsers() configmap.Constructors {

@@ -11,6 +11,7 @@ import (
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
+	knativewebhook "knative.dev/pkg/webhook"
 	"knative.dev/pkg/webhook/configmaps"
 	"knative.dev/pkg/webhook/resourcesemantics/conversion"
 	"knative.dev/pkg/webhook/resourcesemantics/defaulting"
@@ -28,6 +29,15 @@ const (
 	ValidationName       = "validation.webhook." + samples.GroupName
 	ConfigValidationName = "config.webhook." + samples.GroupName
 )
+
+// Options returns the Service, the Secret and the port of the webhook, which environment variables name as knative.dev/pkg documents them.
+func Options() knativewebhook.Options {
+	return knativewebhook.Options{
+		ServiceName: knativewebhook.NameFromEnv(),
+		SecretName:  knativewebhook.SecretNameFromEnv("webhook-certs"),
+		Port:        knativewebhook.PortFromEnv(8443), //nolint:mnd // that of config/webhook.yaml
+	}
+}
 
 // NewDefaultingController serves the defaults of the samples.
 func NewDefaultingController(ctx context.Context, cmw configmap.Watcher) *controller.Impl {

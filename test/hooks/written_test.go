@@ -20,19 +20,19 @@ import (
 // writers are the bodies of hooks that write a value into a Secret, which they do not receive.
 var writers = map[string]string{
 	"create": `crud::create_or_update --arg ns="$ns" --arg p="$value" '{apiVersion: "v1", kind: "Secret", metadata: {namespace: $ns, name: "created"}, stringData: {password: $p}}'`,
-	"merge":  `crud::merge_patch -n "$ns" --arg p="$value" Secret it '{stringData: {merged: $p}}'`,
-	"json":   `crud::json_patch -n "$ns" --arg p="$value" secrets it '[{op: "add", path: "/data/patched", value: ($p | @base64)}]'`,
-	"jq":     `crud::jq_patch -n "$ns" --arg p="$value" Secret it '.data.filtered = ($p | @base64)'`,
-	"label":  `crud::merge_patch -n "$ns" --arg p="$value" Secret it '{stringData: {a: $p}}'; crud::merge_patch -n "$ns" --arg p="$value" ConfigMap it '{metadata: {labels: {a: $p}}}'`,
-	"fails":  `crud::merge_patch -n "$ns" --arg p="$value" Secret it '{stringData: {merged: $p}}'; false`,
-	"breaks": `crud::merge_patch -n "$ns" --arg p="$value" Secret it '{stringData: {merged: $p}}'; echo '{"operationType": ' >>"$KUBERNETES_OPERATION_PATH"`,
-	"metric": `crud::merge_patch -n "$ns" --arg p="$value" Secret it '{stringData: {merged: $p}}'; jq -cn --arg p "$value" '{name: "it", set: 1, labels: {a: $p}}' >>"$METRICS_PATH"`,
+	"merge":  `crud::merge_patch -n "$ns" --arg p="$value" Secret written '{stringData: {merged: $p}}'`,
+	"json":   `crud::json_patch -n "$ns" --arg p="$value" secrets written '[{op: "add", path: "/data/patched", value: ($p | @base64)}]'`,
+	"jq":     `crud::jq_patch -n "$ns" --arg p="$value" Secret written '.data.filtered = ($p | @base64)'`,
+	"label":  `crud::merge_patch -n "$ns" --arg p="$value" Secret written '{stringData: {a: $p}}'; crud::merge_patch -n "$ns" --arg p="$value" ConfigMap it '{metadata: {labels: {a: $p}}}'`,
+	"fails":  `crud::merge_patch -n "$ns" --arg p="$value" Secret written '{stringData: {merged: $p}}'; false`,
+	"breaks": `crud::merge_patch -n "$ns" --arg p="$value" Secret written '{stringData: {merged: $p}}'; echo '{"operationType": ' >>"$KUBERNETES_OPERATION_PATH"`,
+	"metric": `crud::merge_patch -n "$ns" --arg p="$value" Secret written '{stringData: {merged: $p}}'; jq -cn --arg p "$value" '{name: "it", set: 1, labels: {a: $p}}' >>"$METRICS_PATH"`,
 }
 
 func TestSecret_HookWritesAValue_NothingThatItPrintsHasTheValue(t *testing.T) {
 	s := newScene(t)
 	if _, err := s.env.Kube.CoreV1().Secrets(s.ns).Create(t.Context(), &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: "it"}, StringData: map[string]string{"a": harness.Canary(t)},
+		ObjectMeta: metav1.ObjectMeta{Name: "written"}, StringData: map[string]string{"a": harness.Canary(t)},
 	}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -97,7 +97,6 @@ var parts = []part{{
 	edits: []edit{
 		{"cmd/controller/main.go", `(?m)^.*\baddressbinding\b.*\n`, ""},
 		{"cmd/webhook/main.go", `(?m)^.*NewBindingController.*\n`, ""},
-		{"cmd/webhook/main.go", `, [^,.\n]*\bAddressBindings\b`, ""},
 		{"config/500-webhook-configuration.yaml", kind.MatchConditions("AddressBinding"), ""},
 	},
 }, {
@@ -107,7 +106,7 @@ var parts = []part{{
 		"pkg/apis/samples/v1alpha1/simpledeployment_*.go", "config/*simpledeployment*.yaml", "samples/*simpledeployment.yaml",
 	},
 	edits: []edit{
-		{"cmd/controller/main.go", `filteredfactory\.WithSelectors\((signals\.NewContext\(\)), [\w.]+\)`, "$1"},
+		{"cmd/controller/main.go", `filteredfactory\.WithSelectors\((configuration\.NewContext\(\)), [\w.]+\)`, "$1"},
 		{"cmd/controller/main.go", `(?m)^.*(\bsimpledeployment\b|\bfilteredfactory\b|/pkg/apis/samples").*\n`, ""},
 	},
 }, {

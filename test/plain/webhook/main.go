@@ -16,9 +16,7 @@ import (
 )
 
 func main() {
-	ctx := knativewebhook.WithOptions(sharedmain.WithHealthProbesDisabled(signals.NewContext()), knativewebhook.Options{
-		ServiceName: knativewebhook.NameFromEnv(), SecretName: knativewebhook.SecretNameFromEnv("webhook-certs"), Port: knativewebhook.PortFromEnv(8443),
-	})
+	ctx := knativewebhook.WithOptions(sharedmain.WithHealthProbesDisabled(signals.NewContext()), webhook.Options())
 	sharedmain.WebhookMainWithContext(ctx, "webhook",
 		certificates.NewController, webhook.NewDefaultingController, webhook.NewValidationController,
 		webhook.NewConfigValidationController, webhook.NewConversionController, webhook.NewBindingController)
