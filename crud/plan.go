@@ -30,7 +30,7 @@ const (
 type Plan struct {
 	Operations []Operation
 	// Task makes it safe to run the plan again, also in another process after a crash: operations that must not be executed twice get an
-	// Operation.ID from the task, their place in the plan and their content, except for patches of the status. It must be the same for each
+	// Operation.ID from the task, their content and the number of equal ones before, except for patches of the status. It must be the same for each
 	// attempt of one task, and another one for each task.
 	Task string
 	// Continue executes the operations after one that failed, too.

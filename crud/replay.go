@@ -37,13 +37,15 @@ func (p Plan) identified() []Operation {
 	if p.Task == "" {
 		return p.Operations
 	}
-	operations := slices.Clone(p.Operations)
+	operations, equal := slices.Clone(p.Operations), map[string]int{}
 	task := digest([]byte(p.Task))[:taskLength]
 	for i, op := range operations {
 		if op.ID != "" || op.StatusPatch || !op.mayRepeatEffect() {
 			continue
 		}
-		if id, err := op.identify(p.Task, i); err == nil { // otherwise, Run reports why the object cannot be encoded
+		if content, err := op.content(); err == nil { // otherwise, Run reports why the object cannot be encoded
+			equal[content]++
+			id := digest(fmt.Append(nil, p.Task, " ", content, " ", equal[content]))
 			operations[i].ID, operations[i].task = task+id[taskLength:], task
 		}
 	}
@@ -55,18 +57,18 @@ func (o Operation) mayRepeatEffect() bool {
 	return slices.Contains(withIDs, o.Type) && (o.Type != TypeJSONPatch || !o.Repeatable())
 }
 
-// identify returns an id that is the same for the same operation at the same place of the same task.
-func (o Operation) identify(task string, index int) (string, error) {
-	content, err := json.Marshal([]any{task, index, o.Type, o.Ref, o.Object, string(o.Patch), o.JQ})
+// content returns a digest of all that makes an operation another one.
+func (o Operation) content() (string, error) {
+	content, err := json.Marshal([]any{o.Type, o.Ref, o.Object, string(o.Patch), o.JQ})
 	if err != nil {
 		return "", fmt.Errorf("encoding the operation: %w", err)
 	}
-	return digest(content)[:32], nil
+	return digest(content), nil
 }
 
 func digest(content []byte) string {
 	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
+	return hex.EncodeToString(sum[:16])
 }
 
 // markNew writes the id of the operation into an object before it is created. A name that the API server would generate becomes one that follows

@@ -75,6 +75,7 @@ func FuzzOutput(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		_, _ = parseConfig(written) // most are no configuration
 		file, err := operations.Parse(written)
 		if _, ok := errors.AsType[*operations.Error](err); err != nil && (!ok || file.Operations != nil) {
 			t.Fatalf("got %d operations, %v", len(file.Operations), err)

@@ -21,16 +21,16 @@ import (
 	"github.com/mallard-dev/mallard/crud"
 )
 
-// answering answers the next write otherwise than the API server did: after it was executed or not, with a code or, if that is 0, not at all.
+// answering answers one of the next writes otherwise than the API server did: after it was executed or not, with a code or, if that is 0, not at all.
 type answering struct {
 	next                            http.RoundTripper
-	isNext                          atomic.Bool
+	left                            atomic.Int32 // writes to it
 	executed, retryAfter, keepsHead bool
 	code                            int
 }
 
 func (a *answering) RoundTrip(request *http.Request) (*http.Response, error) {
-	if request.Method == http.MethodGet || !a.isNext.CompareAndSwap(true, false) {
+	if request.Method == http.MethodGet || a.left.Add(-1) != 0 {
 		return a.next.RoundTrip(request)
 	}
 	header := http.Header{"Content-Type": {"text/html"}}
@@ -103,7 +103,7 @@ func TestWrite_AnyAnswer_IsExecutedOnceOrReported(t *testing.T) {
 				s.env.Apply(t, s.ns, `{apiVersion: `+group+`/v1, kind: Widget, metadata: {name: `+name+`}, spec: {list: [a]}}`)
 				op := s.appending(name, id)[i/2%5]
 				transport.executed, transport.retryAfter, transport.keepsHead = i/10 != 0, i/10 != 1, i/10 == 3
-				transport.isNext.Store(true)
+				transport.left.Store(1)
 				result, err := client.Run(t.Context(), op)
 				effects, class := s.effects(name), crud.ClassOf(err)
 				if effects > 1 || err == nil && effects == 0 || err != nil && (class != crud.Uncertain || op.ID != "") {
@@ -112,6 +112,36 @@ func TestWrite_AnyAnswer_IsExecutedOnceOrReported(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A recreation is a deletion and a creation. Whichever answer is lost or wrong, the next attempt finds the state and ends with the desired object.
+func TestRecreate_AnyAnswer_EndsWithTheDesiredObject(t *testing.T) {
+	s := newScene(t)
+	transport := &answering{}
+	client := s.wrapped(func(next http.RoundTripper) http.RoundTripper {
+		transport.next = next
+		return transport
+	})
+	for i := range 12 {
+		name := fmt.Sprintf("r%d", i)
+		s.env.Apply(t, s.ns, `{apiVersion: v1, kind: ConfigMap, metadata: {name: `+name+`}, immutable: true, data: {k: "1"}}`)
+		op := crud.CreateOrUpdate(s.configMap(name, map[string]string{"k": "2"}))
+		op.OnImmutable = crud.Recreate
+		transport.executed, transport.code = i%2 == 0, []int{0, http.StatusConflict, http.StatusServiceUnavailable}[i/4]
+		const patchIsRejected = 1
+		transport.left.Store(int32(patchIsRejected + 1 + i/2%2)) //nolint:gosec // 2 or 3
+		_, err := client.Run(t.Context(), op)
+		if err != nil {
+			transport.left.Store(0)
+			_, again := client.Run(t.Context(), op)
+			if !crud.Retriable(err) || again != nil {
+				t.Errorf("%d: the first attempt ended with %v, the second with %v", i, err, again)
+			}
+		}
+		if value := field(t, s.get(configMaps, name), "data", "k"); value != "2" {
+			t.Errorf("%d: the value is %v after %v", i, value, err)
+		}
 	}
 }
 

@@ -200,10 +200,16 @@ func TestRequests_PlanWithPreflight_SendsNoMoreThanItNeeds(t *testing.T) {
 		}
 		return operations
 	}
-	var patches []crud.Operation
-	for i := range n {
-		patches = append(patches, crud.MergePatch(s.ref("ConfigMap", fmt.Sprint("a", i)), `{"data":{"k":"3"}}`))
+	each := func(prefix string, operation func(*corev1.ConfigMap, crud.Ref) crud.Operation) (operations []crud.Operation) {
+		for i := range n {
+			name := fmt.Sprint(prefix, i)
+			operations = append(operations, operation(s.configMap(name, nil), s.ref("ConfigMap", name)))
+		}
+		return operations
 	}
+	patches := each("a", func(_ *corev1.ConfigMap, ref crud.Ref) crud.Operation {
+		return crud.MergePatch(ref, `{"data":{"k":"3"}}`)
+	})
 	for _, tc := range []struct {
 		name       string
 		client     *crud.Client
@@ -217,6 +223,16 @@ func TestRequests_PlanWithPreflight_SendsNoMoreThanItNeeds(t *testing.T) {
 		{"unchanged", s.newClient(1), all("1"), crud.Unchanged, n, 0},
 		{"changed", s.client, all("2"), crud.Updated, n, 2 * n},
 		{"patches", s.client, patches, crud.Updated, 0, 2 * n},
+		{"JSON patches", s.client, each("a", func(_ *corev1.ConfigMap, ref crud.Ref) crud.Operation {
+			return crud.JSONPatch(ref, `[{"op":"replace","path":"/data/k","value":"4"}]`)
+		}), crud.Updated, 0, 2 * n},
+		{"jq patches", s.client, each("a", func(_ *corev1.ConfigMap, ref crud.Ref) crud.Operation {
+			return crud.JQPatch(ref, `.data.k = "5"`)
+		}), crud.Updated, 2 * n, 2 * n},
+		{"creations", s.client, each("b", func(object *corev1.ConfigMap, _ crud.Ref) crud.Operation { return crud.Create(object) }), crud.Created, 0, 2 * n},
+		{"creations if absent", s.client, each("c", func(object *corev1.ConfigMap, _ crud.Ref) crud.Operation {
+			return crud.CreateIfNotExists(object)
+		}), crud.Created, 1, 2 * n},
 		{"one operation", s.client, patches[:1], crud.Updated, 0, 1},
 		{"one object that is absent", s.client, []crud.Operation{crud.CreateOrUpdate(s.configMap("one", nil))}, crud.Created, 1, 1},
 		{"one object that is unchanged", s.client, []crud.Operation{crud.CreateIfNotExists(s.configMap("one", nil))}, crud.Unchanged, 1, 0},

@@ -8,6 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 package hooks
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -42,8 +43,12 @@ func TestAttack_ManyHooks_OneThatBehavesWellReceivesEachEventInTime(t *testing.T
 	maps.Copy(rows, attacks)
 	maps.Copy(rows, expensive)
 	for name, of := range hostile {
-		rows["hostile-"+name] = attack{of.settings, of.body}
+		rows["hostile-"+name] = attack{settings: of.settings, body: of.body}
 	}
+	for i, filter := range []string{"last(repeat(.))", "[range(1e9)]", `[limit(1e6; repeat("x"))] | add`, "def f: [f]; f", "last(range(1e12))", "last(repeat(.a))"} {
+		rows[fmt.Sprint("filter-", i)] = attack{filtered: "\n- kind: ConfigMap\n  queue: filtered\n  jqFilter: '" + filter + "'" + strings.ReplaceAll(selected, "$NS", s.ns), body: "exit 1"}
+	}
+	s.create("patched", "1", nil)
 	proxy := s.env.Proxy(t, "hooks")
 	for _, code := range []int{400, 403, 404, 409, 410, 413, 422, 429, 500, 503} {
 		name := fmt.Sprint("answer-", code)
@@ -71,16 +76,18 @@ kubernetes:
 - kind: Secret
   queue: `+name+`
   executeHookOnEvent: []
-  namespace: {nameSelector: {matchNames: [$NS]}}`, `
+  namespace: {nameSelector: {matchNames: [$NS]}}`+of.filtered, `
 secret=$(crud::context '.[0].objects[] | select(.object.metadata.name == "it").object.data.password | @base64d')
 `+of.body)
 	}
-	s.script("good", "configVersion: v1\nkubernetes:\n- kind: ConfigMap\n  queue: good\n  executeHookOnEvent: [Added]"+selected, "")
+	// It shares the children for jq programs and patches with the attacks.
+	s.script("good", "configVersion: v1\nkubernetes:\n- kind: ConfigMap\n  queue: good\n  executeHookOnEvent: [Added]\n  jqFilter: .metadata.name"+selected,
+		`[[ $(crud::context '.[0].type') == Synchronization ]] || crud::json_patch -n "$ns" ConfigMap patched '[{"op": "add", "path": "/data/good", "value": "true"}]'`)
 	process := s.env.Process(t, "hooks")
 	process.Start(t)
 	t.Cleanup(func() { process.Stop(t) })
 	pid := process.PID()
-	sum := sampleMemory(t, pid)
+	sum := sampleMemory(t, pid, filepath.Join(s.temporary, "hook-run-"))
 	s.awaitRuns("good", 1)
 	received := func(name string) bool {
 		return slices.ContainsFunc(s.recordedOf("good"), func(r recorded) bool { return strings.Contains(fmt.Sprint(short(r.contexts)), name) })
@@ -134,11 +141,11 @@ secret=$(crud::context '.[0].objects[] | select(.object.metadata.name == "it").o
 // attacked starts an environment with one process of cmd/hooks, which has not started yet, and what it attacks.
 func attacked(t *testing.T) *scene {
 	t.Helper()
-	data := t.TempDir()
+	data, temporary := t.TempDir(), t.TempDir()
 	env := harness.Own(t, harness.Without("hooks"), harness.WithProxy("hooks"), harness.WithEnv("hooks", "KO_DATA_PATH", data),
-		harness.WithEnv("hooks", "TMPDIR", t.TempDir()), harness.Without("controller"), harness.WithoutWebhooks("webhook"))
+		harness.WithEnv("hooks", "TMPDIR", temporary), harness.Without("controller"), harness.WithoutWebhooks("webhook"))
 	env.ExpectErrors(t, `"logger":"hooks`)
-	s := &scene{T: t, env: env, ns: env.Namespace(t), hooks: filepath.Join(data, "hooks"), runs: t.TempDir()}
+	s := &scene{T: t, env: env, ns: env.Namespace(t), hooks: filepath.Join(data, "hooks"), runs: t.TempDir(), temporary: temporary}
 	if err := os.Mkdir(s.hooks, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -214,9 +221,9 @@ func memoryOf(process, field string) (int64, error) {
 }
 
 // sampleMemory begins to measure the memory of a process and of all that descend from it: its children for jq programs, the programs of the hooks, and the
-// functions that these call. Of what the descendants execute, only their private memory counts. The function that it returns ends that, and returns the most
-// at a time.
-func sampleMemory(t *testing.T, pid int) (most func() int64) {
+// functions that these call. Those that have left it are found by the text ofRuns in their environment. Only the private memory of programs counts. The
+// function that it returns ends that, and returns the most at a time.
+func sampleMemory(t *testing.T, pid int, ofRuns string) (most func() int64) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan int64, 1)
@@ -224,8 +231,16 @@ func sampleMemory(t *testing.T, pid int) (most func() int64) {
 		var highest int64
 		wait.UntilWithContext(ctx, func(context.Context) {
 			sum, _ := memoryOf(filepath.Join("/proc", strconv.Itoa(pid)), "VmRSS:")
-			for _, descendant := range descendants(pid) {
-				used, _ := memoryOf(filepath.Join("/proc", strconv.Itoa(descendant)), "RssAnon:") // none if it has ended
+			others := descendants(pid)
+			environments, _ := filepath.Glob("/proc/[0-9]*/environ") // it fails for a wrong pattern only
+			for _, path := range environments {
+				content, _ := os.ReadFile(path) //nolint:gosec // of /proc
+				if other, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil && bytes.Contains(content, []byte(ofRuns)) && !slices.Contains(others, other) {
+					others = append(others, other)
+				}
+			}
+			for _, other := range others {
+				used, _ := memoryOf(filepath.Join("/proc", strconv.Itoa(other)), "RssAnon:") // none if it has ended
 				sum += used
 			}
 			highest = max(highest, sum)

@@ -13,7 +13,6 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/operations"
@@ -31,19 +30,16 @@ func (p *program) applying(state *operations.State, name, short string) *cobra.C
 		*state, err = p.apply(command.Context(), options, name == "preview", names)
 		return err
 	}}
-	options.register(command.Flags())
-	return command
-}
-
-func (a *applyFlags) register(flags *pflag.FlagSet) {
-	a.cluster.register(flags)
-	flags.StringVar(&a.task, "task", "", "`name` of the task, the same for each repetition after a failure: no operation is executed twice")
+	flags := command.Flags()
+	options.register(flags)
+	flags.StringVar(&options.task, "task", "", "`name` of the task, the same for each repetition after a failure: no operation is executed twice")
 	flags.Func("output", "print the results as `text or json`", func(value string) error {
-		if a.output = value; value != "text" && value != "json" {
+		if options.output = value; value != "text" && value != "json" {
 			return errors.New("use text or json")
 		}
 		return nil
 	})
+	return command
 }
 
 func (p *program) apply(ctx context.Context, options applyFlags, preview bool, names []string) (operations.State, error) {
@@ -85,7 +81,7 @@ func (p *program) applyFile(ctx context.Context, client *crud.Client, file named
 	} else {
 		plan := file.Plan
 		plan.Checked, plan.Done = lines.checked, lines.done
-		if lines.show(checking, 0); plan.SkipPreflight || len(plan.Operations) == 1 {
+		if lines.show("checking", 0); plan.SkipPreflight || len(plan.Operations) == 1 {
 			lines.show(executing, 0)
 		}
 		reporting, stop := context.WithCancel(ctx)

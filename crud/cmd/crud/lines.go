@@ -36,12 +36,9 @@ type lines struct {
 	shown string // how far the plan is
 }
 
-const eraseLine = "\r\x1b[K"
-
-// What apply does with an operation.
 const (
-	checking  = "checking"
-	executing = "executing"
+	eraseLine = "\r\x1b[K"
+	executing = "executing" // an operation, after checking it
 )
 
 func (l *lines) report(ctx context.Context) {
@@ -79,7 +76,7 @@ func (l *lines) show(doing string, n int) {
 }
 
 func (l *lines) checked(number int) {
-	l.show(checking, number)
+	l.show("checking", number)
 	if number == len(l.file.Operations) {
 		l.show(executing, 0)
 	}

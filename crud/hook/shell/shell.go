@@ -61,9 +61,6 @@ func Command(path string) ([]string, error) {
 	if err != nil || !isScript || len(words) == 0 {
 		return []string{path}, nil
 	}
-	if strings.HasSuffix(interpreter, "\r\n") {
-		return nil, fmt.Errorf("%s: lines end with CR and LF, which no shell reads: use LF alone", path)
-	}
 	shell := words[0]
 	if filepath.Base(shell) == "env" {
 		shell = words[len(words)-1]

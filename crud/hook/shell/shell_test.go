@@ -123,13 +123,3 @@ func TestCommand_InterpreterExists_IsPreferred(t *testing.T) {
 		})
 	}
 }
-
-func TestCommand_LinesEndWithCRLF_IsAnErrorThatNamesTheFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "hook")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\r\necho\r\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := shell.Command(path); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "use LF") {
-		t.Errorf("got %q, %v, want an error that names %s", got, err, path)
-	}
-}

@@ -19,6 +19,8 @@ import (
 	"runtime/debug"
 	"syscall"
 	"time"
+
+	"k8s.io/utils/lru"
 )
 
 const (
@@ -26,9 +28,9 @@ const (
 	memory, reserved = 128 << 20, 80 << 20
 	// end bounds the time of a child that does not observe the timeout, as within a single step of a program.
 	end = 5 * time.Second
-	// mostChildren run at a time; other requests wait.
-	mostChildren = 2
-	variable     = "CRUD_CHILD"
+	// slowly is the least time that a slow program needs. So many slow ones are known.
+	slowly, mostKnown = 100 * time.Millisecond, 1000
+	variable          = "CRUD_CHILD"
 )
 
 var (
@@ -41,6 +43,8 @@ var (
 
 func init() { //nolint:gochecknoinits // see the documentation of the package
 	if os.Getenv(variable) == "" {
+		quick <- nil
+		common <- nil
 		return
 	}
 	limit(memory)
@@ -78,14 +82,12 @@ type process struct {
 	out *json.Decoder
 }
 
-// children has a child, or nil instead of one that has to be started, for each request that may be executed.
-var children = func() chan *process {
-	all := make(chan *process, mostChildren)
-	for range mostChildren {
-		all <- nil
-	}
-	return all
-}()
+// Two children run at a time: the channels have one each, or nil instead of one that has to be started. A program whose last run was slow waits for the
+// common one, so that it delays no program that is quick.
+var (
+	quick, common = make(chan *process, 1), make(chan *process, 1)
+	slow          = lru.New(mostKnown)
+)
 
 // called is the path by which the process was called, or "". A main function may replace the arguments later, and change the working directory.
 var called = func() string {
@@ -137,12 +139,24 @@ func (r request) do(ctx context.Context) (answer response, err error) {
 		return answer, fmt.Errorf("encoding the input of %s: %w", r.what, err)
 	}
 	var p *process
+	preferred, taken := quick, common
+	if _, isSlow := slow.Get(r.Program); isSlow {
+		preferred = nil // so that it is never ready
+	}
 	select {
-	case p = <-children:
-		defer func() { children <- p }()
+	case p = <-preferred:
+		taken = quick
+	case p = <-common:
 	case <-ctx.Done():
 		return answer, context.Cause(ctx)
 	}
+	defer func(began time.Time) {
+		slow.Remove(r.Program)
+		if time.Since(began) >= slowly {
+			slow.Add(r.Program, nil)
+		}
+		taken <- p
+	}(time.Now())
 	if p == nil {
 		if p, err = start(); err != nil {
 			return answer, err

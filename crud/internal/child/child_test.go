@@ -9,7 +9,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -86,5 +89,30 @@ func TestPatch_OperationThatCannotBeExecuted_IsNamed(t *testing.T) {
 		if err != nil || patched.Failed != want.failed || !strings.Contains(patched.Reason, want.reason) {
 			t.Errorf("%.60s: got %d, %q, %v, want %v", encoded, patched.Failed, patched.Reason, err, want)
 		}
+	}
+}
+
+func TestRun_SlowPrograms_DelayNoQuickOne(t *testing.T) {
+	const endless = "last(repeat(.))"
+	run := func() {
+		if _, err := Run(t.Context(), endless, 1); err == nil {
+			t.Error("an endless program has ended without an error")
+		}
+	}
+	run()
+	var ended atomic.Int32
+	var running sync.WaitGroup
+	for range 2 {
+		running.Go(func() {
+			run()
+			ended.Add(1)
+		})
+	}
+	defer running.Wait()
+	for len(common) > 0 {
+		runtime.Gosched()
+	}
+	if _, err := Run(t.Context(), ".", 1); err != nil || ended.Load() > 0 {
+		t.Errorf("a quick program ended with %v after %d slow ones", err, ended.Load())
 	}
 }

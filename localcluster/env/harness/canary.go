@@ -39,6 +39,9 @@ const suffix = "+<&%"
 // canaries are the values of Secrets of this run by the tests that use them.
 var canaries sync.Map // of strings
 
+// searches are the names of the tests whose end searches all objects, once for all of their canaries.
+var searches sync.Map
+
 // Canary returns a random value for a Secret, which must not be anywhere else: the end of the test searches all other objects of the shared environment
 // for it, and those of an environment that it has started with [Own], and the end of the suite what the tests print, the logs and the metrics of the
 // operator's processes, and what Search adds. Call it after [Env.Namespace], in the same test: the search then precedes the deletion of the namespace.
@@ -46,12 +49,20 @@ func Canary(t testing.TB) string {
 	t.Helper()
 	value := "canary-" + utilrand.String(20) + suffix
 	canaries.Store(value, t.Name())
-	if shared != nil {
+	if _, isRegistered := searches.LoadOrStore(t.Name(), nil); shared != nil && !isRegistered {
 		t.Cleanup(func() {
+			searches.Delete(t.Name())
+			var values []any
+			canaries.Range(func(value, origin any) bool {
+				if origin == t.Name() {
+					values = append(values, value)
+				}
+				return true
+			})
 			// The context of the test is over by now.
 			ctx, cancel := context.WithTimeout(context.Background(), Deadline)
 			defer cancel()
-			if err := shared.searchObjects(ctx, value); err != nil {
+			if err := shared.searchObjects(ctx, values...); err != nil {
 				t.Error(err)
 			}
 		})
