@@ -4,7 +4,7 @@
 
 # Holds the parts of hack/test.sh that only the nightly tier runs, after those of the other tiers, for that script to source.
 
-nightly_parts='verify lint alerts race'
+nightly_parts='verify lint alerts race repeat'
 
 # part TITLE COMMAND... runs a part that is not go test.
 part() {
@@ -35,6 +35,9 @@ race() {
   run "data races in the libraries" . -race ./test/{crud,events,hooks,observe,reconciler}
   unset CGO_ENABLED
 }
+
+# repeat runs the suites of make test three times in random order, so that they do not depend on what is left of others.
+repeat() { suites -tags= -short -shuffle on -count 3; }
 
 if [[ -e hack/nightly-products.sh ]]; then
   # shellcheck source=hack/nightly-products.sh

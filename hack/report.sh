@@ -38,7 +38,7 @@ printf '\n== test: CPU seconds, and how often\n'
 
 left="$(git grep -lz '^//go:build nightly' -- '*_test.go' | xargs -r -0 grep -Hc '^func Test.*testing\.T) {$' || true)"
 if [[ "${tier}" == test && -n "${left}" ]]; then
-  printf '\n== test: left to make test-nightly, in addition to the parts of hack/nightly.sh\n'
+  printf '\n== test: left to make test-nightly, in addition to the parts of hack/nightly.sh and nine of ten random inputs\n'
   sed 's|/[^/]*:|\t|' <<<"${left}" | awk -F '\t' '{ n[$1] += $2; all += $2 } END { for (folder in n) printf "%s %d, ", folder, n[folder]; print all " tests" }'
 fi
 

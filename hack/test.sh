@@ -75,7 +75,7 @@ run() {
   runs=$((runs + 1))
   n="$(printf %03d "${runs}")"
   printf '\n== test: %s\n' "${title}"
-  ${environment:+"${environment}" --versions=all --} "${gotestsum}" --format pkgname-and-test-fails --format-hide-empty-pkg --hide-summary=skipped \
+  ${environment:+"${environment}" --versions=all --} "${gotestsum}" --format pkgname-and-test-fails --format-hide-empty-pkg \
     --jsonfile-timing-events "${work}/${n}.json" --raw-command -- \
     go -C "${module}" test -json -debug-actiongraph "${work}/${n}.actions" "${flags[@]}" "$@" || failed+=("${title}")
   echo "-- test: ${title}: $((SECONDS - started)) s"
@@ -89,6 +89,7 @@ units() {
   run "the operator, without a cluster" . "$@" ${packages}
 }
 
+# suites FLAG... runs the suites.
 suites() {
   local packages longest='/test/(availability|docs|fork|kind|operations|tenants)$' environment="${work}/run"
   go build -o "${environment}" github.com/mallard-dev/mallard/localcluster/env/cmd/run || { failed+=("suites"); return; }
@@ -98,7 +99,7 @@ suites() {
   packages="$(go list -tags "${tier}" ./test/... | grep -v /test/repository)"
   packages="$(grep -E "${longest}" <<<"${packages}" || true) $(grep -vE "${longest}" <<<"${packages}")"
   # shellcheck disable=SC2086 # a list
-  run "the operator on a shared control plane" . -p 3 -count 1 ${packages}
+  run "the operator on a shared control plane" . -p 3 -count 1 "$@" ${packages}
 }
 
 modules() {

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package repository
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -69,5 +70,19 @@ func TestMakefile_VariablesOfMakeTest_AreHiddenFromTests(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	if want := "\nwith no flags no arguments no parts\n"; err != nil || !strings.Contains(string(out), want) {
 		t.Errorf("make test ended with %v, want %q in:\n%s", err, want, out)
+	}
+}
+
+func TestReport_OneControlPlaneMoreThanTheBudget_Fails(t *testing.T) {
+	for started, failing := range map[int]bool{6: false, 7: true} {
+		work := t.TempDir()
+		if err := os.WriteFile(filepath.Join(work, "programs"), []byte(strings.Repeat("1.5\tlocalcluster\tup\n", started)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), filepath.Join(root, "hack", "report.sh"), "test", work)
+		out, err := cmd.CombinedOutput()
+		if counted := fmt.Sprintf("%8.1f %6d  control planes\n", 1.5*float64(started), started); (err != nil) != failing || !strings.Contains(string(out), counted) {
+			t.Errorf("with %d control planes the report ends with %v, want an error: %v, and %q in:\n%s", started, err, failing, counted, out)
+		}
 	}
 }

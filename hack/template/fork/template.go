@@ -24,7 +24,7 @@ var parts = []part{{
 		{".github/dependabot.yml", `\["/",`, `["/", "/hack/tools", "/hack/tools/*",`},
 		{".github/dependabot.yml", `(?ms)^  - package-ecosystem: gomod\n    directories: \["/hack/tools".*?\n\n`, ""},
 		{".github/dependabot.yml", `(?ms)^  # Mermaid.*?\n\n`, ""},
-		{".github/workflows/nightly.yaml", `(part: \[.* alerts), .*\]`, "$1, race]"},
+		{".github/workflows/nightly.yaml", `(part: \[.* repeat), .*\]`, "$1]"},
 		{".github/workflows/nightly.yaml", `(?ms)^      - name: Check out the controller.*?GITHUB_ENV.*?\n`, ""},
 		{".github/workflows/nightly.yaml", `The runner has Chrome, npm and a C compiler.`, "The runner has a C compiler."},
 		{".golangci.yaml", `(?m)^ *- prefix\(example\.com\)\n`, ""}, // the module of an example, whose path may be a prefix of the fork's
@@ -88,6 +88,10 @@ var parts = []part{{
 }, {
 	names:  []string{"ci"},
 	remove: []string{"test/repository/ci_test.go"},
+	edits: []edit{
+		{".github/workflows/release.yaml", `(?ms)^  tests:\n.*?^    needs: tests\n`, "  release:\n"},
+		{".github/workflows/release.yaml", ` whose commit passes all tests`, ""},
+	},
 }, {
 	names: []string{"AddressBinding"},
 	remove: []string{
