@@ -342,3 +342,18 @@ func TestParse_DeepNesting_IsRejected(t *testing.T) {
 		t.Errorf("the most levels: %v", err)
 	}
 }
+
+func TestParse_LargerThanTheLimits_IsRejected(t *testing.T) {
+	const operation = `{"operationType":"EnsureDeleted","kind":"Pod","namespace":"d","name":"a"}`
+	for file, want := range map[string]string{
+		strings.Repeat(" ", MostBytes+1):                 "the file has 16777217 bytes, more than 16777216",
+		strings.Repeat(operation+"\n", MostOperations+1): "the file has more than 10000 operations",
+	} {
+		if parsed, err := Parse([]byte(file)); err == nil || !strings.Contains(err.Error(), want) || len(parsed.Operations) > 0 {
+			t.Errorf("got %d operations, %.200v, want %q", len(parsed.Operations), err, want)
+		}
+	}
+	if parsed, err := Parse([]byte(strings.Repeat(operation+"\n", MostOperations))); err != nil || len(parsed.Operations) != MostOperations {
+		t.Errorf("the most operations: got %d, %v", len(parsed.Operations), err)
+	}
+}

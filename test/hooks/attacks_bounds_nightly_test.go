@@ -39,7 +39,7 @@ for i in {1..12}; do printf '  a%s: &a%s [' $i $i; printf "*a$((i - 1)),%.0s" {1
 	"listed": {body: `{ printf 'operationType: MergePatch\nkind: ConfigMap\nname: target\nspec:\n  data:\n'
 yes '  - 0' | head -2500000; } >"$KUBERNETES_OPERATION_PATH"`},
 	// The API server rejects what the limits of files permit.
-	"permitted": inFile("MergePatch", `printf '{"data": ['; `+repeated("0,", "990000")+`; printf '0]}'`),
+	"permitted": inFile("MergePatch", `printf '{"data": ['; `+repeated("0,", "240000")+`; printf '0]}'`),
 	"permittedyaml": {body: `{ printf "operationType: MergePatch\nkind: ConfigMap\nnamespace: $ns\nname: target\nspec:\n  data:\n"
 yes '  - 0' | head -230000; } >"$KUBERNETES_OPERATION_PATH"`},
 	"copies": inFile("JSONPatch", `printf '['; for i in {1..30}; do printf '{"op": "copy", "from": "/data", "path": "/data/c%s"},' "$i"; done
