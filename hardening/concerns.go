@@ -27,7 +27,7 @@ const (
 	tombstones concern = "tombstones" // the filters of package controller drop deletions that a watch has missed
 	ducks      concern = "ducks"      // one object that does not fit a duck type blocks the workers of all others
 	stopping   concern = "stopping"   // at SIGTERM, leases are released while reconciliations are still running, and a webhook under load does not end
-	ports      concern = "ports"      // a process whose port is taken runs on without the part that needs it, and exits with 0
+	ports      concern = "ports"      // a process that cannot listen on a port runs on without the part that needs it, and exits with 0
 	probes     concern = "probes"     // readiness does not reflect the caches, and ends before the process does
 	requests   concern = "requests"   // the webhook logs each request with all headers, and each broken connection as an error
 	attributes concern = "attributes" // each path and header Host that any client sends to the webhook remains in its metrics

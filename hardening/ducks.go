@@ -100,12 +100,10 @@ func (f *factory) Get(_ context.Context, gvr schema.GroupVersionResource) (cache
 func (f *factory) get(gvr schema.GroupVersionResource) (*entry, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	e, ok := f.entries[gvr]
-	if !ok {
-		e = f.start(gvr)
-		f.entries[gvr] = e
+	if f.entries[gvr] == nil {
+		f.entries[gvr] = f.start(gvr)
 	}
-	return e, e.err
+	return f.entries[gvr], f.entries[gvr].err
 }
 
 // start runs the informer of a resource until the process ends. It queries discovery first, and again after a denial: the API server checks permissions

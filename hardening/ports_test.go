@@ -28,7 +28,7 @@ import (
 	"knative.dev/pkg/webhook"
 )
 
-func TestPorts_TakenByAnotherProcess_EndTheStart(t *testing.T) {
+func TestPorts_CannotBeListenedOn_EndTheStart(t *testing.T) {
 	if port := os.Getenv("HARDENING_TEST_PORT"); port != "" {
 		n, _ := strconv.Atoi(port)
 		ctx := webhook.WithOptions(t.Context(), webhook.Options{Port: n})
@@ -40,11 +40,16 @@ func TestPorts_TakenByAnotherProcess_EndTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = listener.Close() }()
-	port := listener.Addr().(*net.TCPAddr).Port
-	code, output := again(t, "HARDENING_TEST_PORT="+strconv.Itoa(port), "PROFILING_PORT="+strconv.Itoa(freePort(t)),
-		"WEBHOOK_PORT="+strconv.Itoa(freePort(t))) // which the main does not read
-	if code != 1 || !strings.Contains(output, "environment variable WEBHOOK_PORT="+strconv.Itoa(port)+": listen tcp") {
-		t.Errorf("the other process ended with %d and %s", code, output)
+	taken, free := strconv.Itoa(listener.Addr().(*net.TCPAddr).Port), strconv.Itoa(freePort(t))
+	for name, tc := range map[string]struct{ webhook, profiling, want string }{
+		"taken":                    {taken, free, "WEBHOOK_PORT=" + taken + ": listen tcp"},
+		"invalid":                  {"70000", free, "WEBHOOK_PORT=70000: listen tcp: address 70000: invalid port"},
+		"invalid, of the profiler": {"0", "70000", "PROFILING_PORT=70000: listen tcp: address 70000: invalid port"},
+	} {
+		code, output := again(t, "HARDENING_TEST_PORT="+tc.webhook, "PROFILING_PORT="+tc.profiling, "WEBHOOK_PORT="+free) // which the main does not read
+		if code != 1 || !strings.Contains(output, "environment variable "+tc.want) {
+			t.Errorf("%s: the other process ended with %d and %s", name, code, output)
+		}
 	}
 }
 

@@ -18,7 +18,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 
 	"go.uber.org/zap"
 
@@ -33,8 +32,8 @@ import (
 // on one machine need it.
 const ProbesVariable = "HEALTH_PORT"
 
-// checkPorts ends the process if a port is taken: sharedmain runs on without the webhook or the profiler, and reports the error when the process ends,
-// with exit code 0. Port 0 is never taken.
+// checkPorts ends the process if it cannot listen on a port, because another process has it, it is invalid or privileged: sharedmain runs on without the
+// webhook or the profiler, and reports the error when the process ends, with exit code 0. Port 0 is any free one.
 func checkPorts(ctx context.Context) {
 	ports := map[string]string{
 		ProbesVariable:              cmp.Or(os.Getenv(ProbesVariable), "0"), // a main may serve its own probes on the port of sharedmain
@@ -46,12 +45,10 @@ func checkPorts(ctx context.Context) {
 	}
 	for variable, port := range ports {
 		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", ":"+port)
-		if errors.Is(err, syscall.EADDRINUSE) {
+		if err != nil {
 			log.Fatalf("environment variable %s=%s: %v", variable, port, err)
 		}
-		if err == nil { // knative.dev/pkg reports others
-			_ = listener.Close()
-		}
+		_ = listener.Close()
 	}
 }
 

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package hardening
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -111,11 +112,8 @@ func (c *connections) withGracePeriod(ctx, signal context.Context) context.Conte
 			server.SetKeepAlivesEnabled(false)
 		}
 	})
-	if options.GracePeriod != 0 {
-		return ctx
-	}
 	changed := *options
-	changed.GracePeriod = gracePeriod
+	changed.GracePeriod = cmp.Or(options.GracePeriod, gracePeriod)
 	return webhook.WithOptions(ctx, changed)
 }
 

@@ -220,10 +220,7 @@ func withQuietRequests(ctx context.Context) context.Context {
 		return ctx
 	}
 	zapConfig["encoding"] = quietEncoding
-	changed, err := json.Marshal(zapConfig)
-	if err != nil {
-		return ctx
-	}
+	changed, _ := json.Marshal(zapConfig) // it was decoded
 	// It fails if there is such an encoder already.
 	_ = zap.RegisterEncoder(quietEncoding, func(c zapcore.EncoderConfig) (zapcore.Encoder, error) {
 		return quiet{zapcore.NewJSONEncoder(c)}, nil

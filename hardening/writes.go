@@ -90,9 +90,7 @@ func keepRetryAfter(request *http.Request, response *http.Response) error {
 	status := apierrors.NewGenericServerResponse(response.StatusCode, request.Method, schema.GroupResource{}, "", string(body), seconds, true).ErrStatus
 	status.Kind, status.APIVersion = "Status", "v1"
 	_ = json.Unmarshal(body, &status) // priority and fairness sends text
-	if body, err = json.Marshal(status); err != nil {
-		return fmt.Errorf("encoding a status: %w", err)
-	}
+	body, _ = json.Marshal(status)    // it has nothing that cannot be encoded
 	response.Header.Set("Content-Type", runtime.ContentTypeJSON)
 	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return nil

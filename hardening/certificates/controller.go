@@ -159,11 +159,8 @@ func withoutText(err error) error {
 // because one was corrupted, the API server could not call the webhooks of the others either.
 func (c *certificates) ready() error {
 	secret, _, err := c.serving()
-	if err != nil {
+	if err != nil || c.hasBeenReady.Load() {
 		return err
-	}
-	if c.hasBeenReady.Load() {
-		return nil
 	}
 	entries := c.entries()
 	if len(entries) == 0 {
