@@ -210,7 +210,7 @@ func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (contex
 		}
 	}
 	if len(informers) > 0 {
-		informers[0] = starting{informers[0], func() { p.running.Store(true); serve() }}
+		informers[0] = starting{informers[0], p, serve}
 	} else {
 		serve()
 	}
@@ -239,12 +239,17 @@ func checkVerbosity(flags *flag.FlagSet) error {
 type starting struct {
 	controller.Informer
 
-	begin func()
+	process *process
+	serve   func()
 }
 
 // Run implements controller.Informer.
 func (s starting) Run(stop <-chan struct{}) {
-	s.begin()
+	s.process.running.Store(true)
+	s.serve()
+	if !s.process.off[probes] {
+		go s.process.reportUnsynced(stop)
+	}
 	s.Informer.Run(stop)
 }
 

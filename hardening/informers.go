@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/controller"
@@ -30,8 +31,7 @@ type informers struct{ all sync.Map } // of *informer
 
 func (i *informers) list() (all []*informer) {
 	for key := range i.all.Range {
-		one, _ := key.(*informer)
-		all = append(all, one)
+		all = append(all, key.(*informer)) //nolint:forcetypeassert // a map of them
 	}
 	return all
 }
@@ -44,6 +44,17 @@ func (i *informers) unsynced() (kinds []string) {
 		}
 	}
 	return kinds
+}
+
+// reportUnsynced logs the kinds whose first lists have not completed, every 10 seconds until all have: package controller waits in silence.
+func (p *process) reportUnsynced(stop <-chan struct{}) {
+	_ = wait.PollUntilContextCancel(wait.ContextForChannel(stop), 10*time.Second, false, func(context.Context) (bool, error) {
+		kinds := p.informers.unsynced()
+		if len(kinds) > 0 {
+			p.logger().Warnw("The first lists of these kinds have not completed yet", "kinds", kinds)
+		}
+		return len(kinds) == 0, nil
+	})
 }
 
 // have reports whether no cache lacks a write. An object that no informer watches is in none.

@@ -8,9 +8,13 @@ package hardening
 import (
 	"context"
 	"flag"
+	"fmt"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -161,6 +165,50 @@ func TestInformers_InjectorCannotBeRehearsed_TheStartGoesOn(t *testing.T) {
 		if len(report) != 1 || report[0].ContextMap()["cause"] != cause {
 			t.Errorf("%s: log: %v", cause, logs.All())
 		}
+	}
+}
+
+// hanging is an informer whose first list takes as long as a test wants.
+type hanging struct {
+	cache.SharedIndexInformer
+
+	synced atomic.Bool
+}
+
+func (h *hanging) HasSynced() bool { return h.synced.Load() }
+
+func (*hanging) Run(stop <-chan struct{}) { <-stop }
+
+func TestInformers_FirstListTakesLong_IsNamedEveryTenSeconds(t *testing.T) {
+	for _, off := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			p, logs := newProcess(t)
+			p.off[probes] = off
+			pods, secrets := &hanging{}, &hanging{}
+			secrets.synced.Store(true)
+			p.informers.all.Store(p.wrap("Pod", pods), nil)
+			p.informers.all.Store(p.wrap("Secret", secrets), nil)
+			stop, served := make(chan struct{}), false
+			defer close(stop)
+			go starting{pods, p, func() { served = true }}.Run(stop)
+			time.Sleep(35 * time.Second) //nolint:forbidigo // the bubble's clock
+			pods.synced.Store(true)
+			time.Sleep(time.Minute) //nolint:forbidigo // the same
+			synctest.Wait()
+			want := 3
+			if off {
+				want = 0
+			}
+			lines := logs.FilterMessage("The first lists of these kinds have not completed yet").All()
+			if len(lines) != want || !served {
+				t.Fatalf("off %t, after 35 s and a minute in which the first lists have completed the log is %v, want %d lines", off, logs.All(), want)
+			}
+			for _, line := range lines {
+				if got := fmt.Sprint(line.ContextMap()["kinds"]); got != "[Pod]" {
+					t.Errorf("the log names %s, want [Pod]", got)
+				}
+			}
+		})
 	}
 }
 
