@@ -107,7 +107,7 @@ func (in *oldWidgetSpecStorage) AssignProperties_To_WidgetSpec(dst *widgetSpecSt
 	var self any = in
 	if augmented, ok := self.(assignableWidgetSpec); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1alpha1→v1 WidgetSpec: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of WidgetSpec, v1alpha1→v1: %w", err)
 		}
 	}
 	return nil
@@ -167,7 +167,7 @@ func (in *oldWidgetSpecStorage) AssignProperties_From_WidgetSpec(src *widgetSpec
 	var self any = in
 	if augmented, ok := self.(assignableWidgetSpec); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1→v1alpha1 WidgetSpec: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of WidgetSpec, v1→v1alpha1: %w", err)
 		}
 	}
 	return nil

@@ -207,7 +207,7 @@ func (p *printer) hook(f flow) {
 	}
 	method := choose(f.up, "AssignPropertiesTo", "AssignPropertiesFrom") + f.pair.Suffix()
 	p.linef("if err := augmented.%s(%s%s); err != nil {", method, choose(f.up, "dst", "src"), metadata)
-	p.linef("return %s(%s, err)", p.name("fmt", "Errorf"), quoted(fmt.Sprintf("augmenting %s→%s %s: %%w", from, to, f.pair.Older.Name)))
+	p.linef("return %s(%s, err)", p.name("fmt", "Errorf"), quoted(fmt.Sprintf("%s of %s, %s→%s: %%w", method, f.pair.Older.Name, from, to)))
 	p.linef("}")
 	p.linef("}")
 }

@@ -58,7 +58,7 @@ func (in *Param) AssignProperties_To_Param(dst *v1storage.Param) error {
 	var self any = in
 	if augmented, ok := self.(assignableParam); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1 Param: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of Param, v1beta1→v1: %w", err)
 		}
 	}
 	return nil
@@ -80,7 +80,7 @@ func (in *Param) AssignProperties_From_Param(src *v1storage.Param) error {
 	var self any = in
 	if augmented, ok := self.(assignableParam); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1→v1beta1 Param: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of Param, v1→v1beta1: %w", err)
 		}
 	}
 	return nil
@@ -107,7 +107,7 @@ func (in *ParamValue) AssignProperties_To_ParamValue(dst *v1storage.ParamValue) 
 	var self any = in
 	if augmented, ok := self.(assignableParamValue); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1 ParamValue: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of ParamValue, v1beta1→v1: %w", err)
 		}
 	}
 	return nil
@@ -128,7 +128,7 @@ func (in *ParamValue) AssignProperties_From_ParamValue(src *v1storage.ParamValue
 	var self any = in
 	if augmented, ok := self.(assignableParamValue); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1→v1beta1 ParamValue: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of ParamValue, v1→v1beta1: %w", err)
 		}
 	}
 	return nil
@@ -156,7 +156,7 @@ func (in *Scaler) AssignProperties_To_Scaler(dst *v1storage.Scaler) error {
 	var self any = in
 	if augmented, ok := self.(assignableScaler); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1 Scaler: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of Scaler, v1beta1→v1: %w", err)
 		}
 	}
 	return nil
@@ -178,7 +178,7 @@ func (in *Scaler) AssignProperties_From_Scaler(src *v1storage.Scaler) error {
 	var self any = in
 	if augmented, ok := self.(assignableScaler); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1→v1beta1 Scaler: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of Scaler, v1→v1beta1: %w", err)
 		}
 	}
 	return nil
@@ -216,7 +216,7 @@ func (in *ScalerSpec) AssignProperties_To_ScalerSpec(dst *v1storage.ScalerSpec) 
 	var self any = in
 	if augmented, ok := self.(assignableScalerSpec); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1 ScalerSpec: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of ScalerSpec, v1beta1→v1: %w", err)
 		}
 	}
 	if !exactCooldownSeconds {
@@ -251,7 +251,7 @@ func (in *ScalerSpec) AssignProperties_From_ScalerSpec(src *v1storage.ScalerSpec
 	var self any = in
 	if augmented, ok := self.(assignableScalerSpec); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1→v1beta1 ScalerSpec: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of ScalerSpec, v1→v1beta1: %w", err)
 		}
 	}
 	if !exactCooldownSeconds {
@@ -284,7 +284,7 @@ func (in *Step) AssignProperties_To_Step(dst *v1storage.Step) error {
 	var self any = in
 	if augmented, ok := self.(assignableStep); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1 Step: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of Step, v1beta1→v1: %w", err)
 		}
 	}
 	return nil
@@ -308,7 +308,7 @@ func (in *Step) AssignProperties_From_Step(src *v1storage.Step) error {
 	var self any = in
 	if augmented, ok := self.(assignableStep); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1→v1beta1 Step: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of Step, v1→v1beta1: %w", err)
 		}
 	}
 	return nil
@@ -336,7 +336,7 @@ func (in *Task) AssignProperties_To_Task(dst *v1storage.Task) error {
 	var self any = in
 	if augmented, ok := self.(assignableTask); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1 Task: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of Task, v1beta1→v1: %w", err)
 		}
 	}
 	return nil
@@ -358,7 +358,7 @@ func (in *Task) AssignProperties_From_Task(src *v1storage.Task) error {
 	var self any = in
 	if augmented, ok := self.(assignableTask); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1→v1beta1 Task: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of Task, v1→v1beta1: %w", err)
 		}
 	}
 	return nil
@@ -432,7 +432,7 @@ func (in *TaskSpec) AssignProperties_To_TaskSpec(dst *v1storage.TaskSpec) error 
 	var self any = in
 	if augmented, ok := self.(assignableTaskSpec); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1 TaskSpec: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of TaskSpec, v1beta1→v1: %w", err)
 		}
 	}
 	return nil
@@ -497,7 +497,7 @@ func (in *TaskSpec) AssignProperties_From_TaskSpec(src *v1storage.TaskSpec) erro
 	var self any = in
 	if augmented, ok := self.(assignableTaskSpec); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1→v1beta1 TaskSpec: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of TaskSpec, v1→v1beta1: %w", err)
 		}
 	}
 	return nil
@@ -525,7 +525,7 @@ func (in *WhenExpression) AssignProperties_To_WhenExpression(dst *v1storage.When
 	var self any = in
 	if augmented, ok := self.(assignableWhenExpression); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1 WhenExpression: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of WhenExpression, v1beta1→v1: %w", err)
 		}
 	}
 	return nil
@@ -549,7 +549,7 @@ func (in *WhenExpression) AssignProperties_From_WhenExpression(src *v1storage.Wh
 	var self any = in
 	if augmented, ok := self.(assignableWhenExpression); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1→v1beta1 WhenExpression: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of WhenExpression, v1→v1beta1: %w", err)
 		}
 	}
 	return nil

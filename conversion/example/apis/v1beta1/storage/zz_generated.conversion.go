@@ -48,7 +48,7 @@ func (in *Backup) AssignProperties_To_Backup(dst *v1storage.Backup) error {
 	var self any = in
 	if augmented, ok := self.(assignableBackup); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1 Backup: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of Backup, v1beta1→v1: %w", err)
 		}
 	}
 	return nil
@@ -70,7 +70,7 @@ func (in *Backup) AssignProperties_From_Backup(src *v1storage.Backup) error {
 	var self any = in
 	if augmented, ok := self.(assignableBackup); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1→v1beta1 Backup: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of Backup, v1→v1beta1: %w", err)
 		}
 	}
 	return nil
@@ -112,7 +112,7 @@ func (in *BackupSpec) AssignProperties_To_BackupSpec(dst *v1storage.BackupSpec) 
 	var self any = in
 	if augmented, ok := self.(assignableBackupSpec); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1 BackupSpec: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of BackupSpec, v1beta1→v1: %w", err)
 		}
 	}
 	if !exactOverlap {
@@ -153,7 +153,7 @@ func (in *BackupSpec) AssignProperties_From_BackupSpec(src *v1storage.BackupSpec
 	var self any = in
 	if augmented, ok := self.(assignableBackupSpec); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1→v1beta1 BackupSpec: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of BackupSpec, v1→v1beta1: %w", err)
 		}
 	}
 	if !exactOverlap {
@@ -182,7 +182,7 @@ func (in *Volume) AssignProperties_To_Volume(dst *v1storage.Volume) error {
 	var self any = in
 	if augmented, ok := self.(assignableVolume); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1 Volume: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of Volume, v1beta1→v1: %w", err)
 		}
 	}
 	return nil
@@ -202,7 +202,7 @@ func (in *Volume) AssignProperties_From_Volume(src *v1storage.Volume) error {
 	var self any = in
 	if augmented, ok := self.(assignableVolume); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1→v1beta1 Volume: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of Volume, v1→v1beta1: %w", err)
 		}
 	}
 	return nil

@@ -53,7 +53,7 @@ func (in *AddressableService) AssignProperties_To_AddressableService(dst *v1beta
 	var self any = in
 	if augmented, ok := self.(assignableAddressableService); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1alpha1→v1beta1 AddressableService: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of AddressableService, v1alpha1→v1beta1: %w", err)
 		}
 	}
 	return nil
@@ -81,7 +81,7 @@ func (in *AddressableService) AssignProperties_From_AddressableService(src *v1be
 	var self any = in
 	if augmented, ok := self.(assignableAddressableService); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1alpha1 AddressableService: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of AddressableService, v1beta1→v1alpha1: %w", err)
 		}
 	}
 	return nil
@@ -107,7 +107,7 @@ func (in *AddressableServiceSpec) AssignProperties_To_AddressableServiceSpec(dst
 	var self any = in
 	if augmented, ok := self.(assignableAddressableServiceSpec); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1alpha1→v1beta1 AddressableServiceSpec: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of AddressableServiceSpec, v1alpha1→v1beta1: %w", err)
 		}
 	}
 	return nil
@@ -131,7 +131,7 @@ func (in *AddressableServiceSpec) AssignProperties_From_AddressableServiceSpec(s
 	var self any = in
 	if augmented, ok := self.(assignableAddressableServiceSpec); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1alpha1 AddressableServiceSpec: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of AddressableServiceSpec, v1beta1→v1alpha1: %w", err)
 		}
 	}
 	return nil
@@ -160,7 +160,7 @@ func (in *AddressableServiceStatus) AssignProperties_To_AddressableServiceStatus
 	var self any = in
 	if augmented, ok := self.(assignableAddressableServiceStatus); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1alpha1→v1beta1 AddressableServiceStatus: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of AddressableServiceStatus, v1alpha1→v1beta1: %w", err)
 		}
 	}
 	return nil
@@ -183,7 +183,7 @@ func (in *AddressableServiceStatus) AssignProperties_From_AddressableServiceStat
 	var self any = in
 	if augmented, ok := self.(assignableAddressableServiceStatus); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1alpha1 AddressableServiceStatus: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of AddressableServiceStatus, v1beta1→v1alpha1: %w", err)
 		}
 	}
 	return nil

@@ -56,7 +56,7 @@ func (in *AddressableService) AssignProperties_To_AddressableService(dst *v1stor
 	var self any = in
 	if augmented, ok := self.(assignableAddressableService); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1 AddressableService: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of AddressableService, v1beta1→v1: %w", err)
 		}
 	}
 	return nil
@@ -84,7 +84,7 @@ func (in *AddressableService) AssignProperties_From_AddressableService(src *v1st
 	var self any = in
 	if augmented, ok := self.(assignableAddressableService); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1→v1beta1 AddressableService: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of AddressableService, v1→v1beta1: %w", err)
 		}
 	}
 	return nil
@@ -124,7 +124,7 @@ func (in *AddressableServiceSpec) AssignProperties_To_AddressableServiceSpec(dst
 	var self any = in
 	if augmented, ok := self.(assignableAddressableServiceSpec); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1 AddressableServiceSpec: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of AddressableServiceSpec, v1beta1→v1: %w", err)
 		}
 	}
 	if !exactExposure {
@@ -163,7 +163,7 @@ func (in *AddressableServiceSpec) AssignProperties_From_AddressableServiceSpec(s
 	var self any = in
 	if augmented, ok := self.(assignableAddressableServiceSpec); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1→v1beta1 AddressableServiceSpec: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of AddressableServiceSpec, v1→v1beta1: %w", err)
 		}
 	}
 	if !exactExposure {
@@ -195,7 +195,7 @@ func (in *AddressableServiceStatus) AssignProperties_To_AddressableServiceStatus
 	var self any = in
 	if augmented, ok := self.(assignableAddressableServiceStatus); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1 AddressableServiceStatus: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of AddressableServiceStatus, v1beta1→v1: %w", err)
 		}
 	}
 	return nil
@@ -214,7 +214,7 @@ func (in *AddressableServiceStatus) AssignProperties_From_AddressableServiceStat
 	var self any = in
 	if augmented, ok := self.(assignableAddressableServiceStatus); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1→v1beta1 AddressableServiceStatus: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of AddressableServiceStatus, v1→v1beta1: %w", err)
 		}
 	}
 	return nil
@@ -239,7 +239,7 @@ func (in *TargetReference) AssignProperties_To_TargetReference(dst *v1storage.Ta
 	var self any = in
 	if augmented, ok := self.(assignableTargetReference); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1 TargetReference: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of TargetReference, v1beta1→v1: %w", err)
 		}
 	}
 	return nil
@@ -258,7 +258,7 @@ func (in *TargetReference) AssignProperties_From_TargetReference(src *v1storage.
 	var self any = in
 	if augmented, ok := self.(assignableTargetReference); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1→v1beta1 TargetReference: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of TargetReference, v1→v1beta1: %w", err)
 		}
 	}
 	return nil

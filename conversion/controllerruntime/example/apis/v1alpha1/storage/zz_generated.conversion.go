@@ -44,7 +44,7 @@ func (in *Gizmo) AssignProperties_To_Gizmo(dst *v1beta1storage.Gizmo) error {
 	var self any = in
 	if augmented, ok := self.(assignableGizmo); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1alpha1→v1beta1 Gizmo: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of Gizmo, v1alpha1→v1beta1: %w", err)
 		}
 	}
 	return nil
@@ -66,7 +66,7 @@ func (in *Gizmo) AssignProperties_From_Gizmo(src *v1beta1storage.Gizmo) error {
 	var self any = in
 	if augmented, ok := self.(assignableGizmo); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1alpha1 Gizmo: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of Gizmo, v1beta1→v1alpha1: %w", err)
 		}
 	}
 	return nil
@@ -90,7 +90,7 @@ func (in *GizmoSpec) AssignProperties_To_GizmoSpec(dst *v1beta1storage.GizmoSpec
 	var self any = in
 	if augmented, ok := self.(assignableGizmoSpec); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1alpha1→v1beta1 GizmoSpec: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of GizmoSpec, v1alpha1→v1beta1: %w", err)
 		}
 	}
 	return nil
@@ -112,7 +112,7 @@ func (in *GizmoSpec) AssignProperties_From_GizmoSpec(src *v1beta1storage.GizmoSp
 	var self any = in
 	if augmented, ok := self.(assignableGizmoSpec); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1alpha1 GizmoSpec: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of GizmoSpec, v1beta1→v1alpha1: %w", err)
 		}
 	}
 	return nil

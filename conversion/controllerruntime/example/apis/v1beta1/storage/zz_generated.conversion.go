@@ -46,7 +46,7 @@ func (in *Gizmo) AssignProperties_To_Gizmo(dst *v1storage.Gizmo) error {
 	var self any = in
 	if augmented, ok := self.(assignableGizmo); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1 Gizmo: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of Gizmo, v1beta1→v1: %w", err)
 		}
 	}
 	return nil
@@ -68,7 +68,7 @@ func (in *Gizmo) AssignProperties_From_Gizmo(src *v1storage.Gizmo) error {
 	var self any = in
 	if augmented, ok := self.(assignableGizmo); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1→v1beta1 Gizmo: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of Gizmo, v1→v1beta1: %w", err)
 		}
 	}
 	return nil
@@ -108,7 +108,7 @@ func (in *GizmoSpec) AssignProperties_To_GizmoSpec(dst *v1storage.GizmoSpec) err
 	var self any = in
 	if augmented, ok := self.(assignableGizmoSpec); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1 GizmoSpec: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of GizmoSpec, v1beta1→v1: %w", err)
 		}
 	}
 	if !exactStrategy {
@@ -149,7 +149,7 @@ func (in *GizmoSpec) AssignProperties_From_GizmoSpec(src *v1storage.GizmoSpec) e
 	var self any = in
 	if augmented, ok := self.(assignableGizmoSpec); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1→v1beta1 GizmoSpec: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of GizmoSpec, v1→v1beta1: %w", err)
 		}
 	}
 	if !exactStrategy {
@@ -178,7 +178,7 @@ func (in *Port) AssignProperties_To_Port(dst *v1storage.Port) error {
 	var self any = in
 	if augmented, ok := self.(assignablePort); ok {
 		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("augmenting v1beta1→v1 Port: %w", err)
+			return fmt.Errorf("AssignPropertiesTo of Port, v1beta1→v1: %w", err)
 		}
 	}
 	return nil
@@ -198,7 +198,7 @@ func (in *Port) AssignProperties_From_Port(src *v1storage.Port) error {
 	var self any = in
 	if augmented, ok := self.(assignablePort); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("augmenting v1→v1beta1 Port: %w", err)
+			return fmt.Errorf("AssignPropertiesFrom of Port, v1→v1beta1: %w", err)
 		}
 	}
 	return nil
