@@ -9,60 +9,120 @@ package hardening_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/mallard-dev/mallard/localcluster/env/controlplane"
 )
 
+// ourModule is the path of this module.
+const ourModule = "github.com/mallard-dev/mallard"
+
+// The files of the package that has the constructor, in the other module.
+const (
+	exchanged   = "pkg/reconciler/exchanged"
+	constructor = exchanged + "/controller.go"
+	rest        = exchanged + "/reconciler.go"
+)
+
+// exchange compiles a constructor in another module, to which files are added for this command only.
+type exchange struct {
+	// module is the folder of the module.
+	module string
+	// imports replaces import paths.
+	imports *strings.Replacer
+	// files are the contents of the files that are added, by their paths in the module.
+	files map[string]string
+}
+
 // TestPeers_SampleConstructor_LacksTheClassOnly compiles the constructor of the sample-controller in this module, where the generated NewImpl has the class as a
 // parameter.
 func TestPeers_SampleConstructor_LacksTheClassOnly(t *testing.T) {
-	repository, err := controlplane.Repository()
-	if err != nil {
-		t.Fatal(err)
-	}
-	content, err := os.ReadFile(filepath.Join(sample.source(t, repository), "pkg", "reconciler", "addressableservice", "controller.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	constructor := strings.NewReplacer("knative.dev/sample-controller", "github.com/mallard-dev/mallard", "v1alpha1", "v1").Replace(string(content))
-
-	out, err := build(t, repository, constructor)
-	if err == nil || strings.Count(out, ".go:") != 1 || !strings.Contains(out, "not enough arguments in call to addressableservicereconciler.NewImpl") {
-		t.Errorf("with other import paths only: %v\n%s", err, out)
-	}
-	if out, err := build(t, repository, strings.Replace(constructor, "NewImpl(ctx, r)", `NewImpl(ctx, r, "mallard")`, 1)); err != nil {
-		t.Errorf("with the class: %v\n%s", err, out)
-	}
+	ours, theirs := modules(t)
+	e := exchange{ours, strings.NewReplacer(sample.module, ourModule, "v1alpha1", "v1"), map[string]string{}}
+	e.add(t, constructor, filepath.Join(theirs, "pkg/reconciler/addressableservice/controller.go"))
+	e.add(t, rest, "testdata/exchange/theirs.go")
+	e.compile(t, "not enough arguments in call to addressableservicereconciler.NewImpl")
+	e.files[constructor] = strings.Replace(e.files[constructor], "NewImpl(ctx, r)", `NewImpl(ctx, r, "mallard")`, 1)
+	e.compile(t)
 }
 
-// build compiles a constructor as a package of this module that exists for this command only.
-func build(t *testing.T, repository, constructor string) (string, error) {
+// TestPeers_OurConstructor_LacksConfigurationAndClassOnly compiles our constructor in the sample-controller, which has v1alpha1 only.
+func TestPeers_OurConstructor_LacksConfigurationAndClassOnly(t *testing.T) {
+	ours, theirs := modules(t)
+	e := exchange{theirs, strings.NewReplacer(ourModule+"/pkg/apis/samples/v1", sample.module+"/pkg/apis/samples/v1alpha1", ourModule, sample.module,
+		"/samples/v1/", "/samples/v1alpha1/", `/samples/v1"`, `/samples/v1alpha1"`, "SamplesV1", "SamplesV1alpha1"), map[string]string{}}
+	e.add(t, constructor, filepath.Join(ours, "pkg/reconciler/addressableservice/controller.go"))
+	e.add(t, rest, "testdata/exchange/ours.go")
+	e.compile(t, "no required module provides package "+sample.module+"/pkg/apis/config; to add it:")
+	e.add(t, "pkg/apis/config/config.go", "testdata/exchange/config.go")
+	e.compile(t, "undefined: samples.ClassAnnotationKey", "undefined: samples.ClassMallard", "undefined: samples.FinalizerName")
+	e.add(t, "pkg/apis/samples/addressableservice.go", filepath.Join(ours, "pkg/apis/samples/addressableservice.go"))
+	e.compile(t, `cannot use samples.ClassMallard (untyped string constant "mallard") as controller.OptionsFn value in argument to addressableservicereconciler.NewImpl`)
+	e.files[constructor] = strings.Replace(e.files[constructor], "NewImpl(ctx, r, samples.ClassMallard, ", "NewImpl(ctx, r, ", 1)
+	e.compile(t)
+}
+
+// modules returns the folders of this module and of the sample-controller.
+func modules(t *testing.T) (ours, theirs string) {
 	t.Helper()
-	dir := t.TempDir()
-	controller, overlay := filepath.Join(dir, "controller.go"), filepath.Join(dir, "overlay.json")
-	reconciler, err := filepath.Abs("testdata/exchange/reconciler.go")
+	ours, err := controlplane.Repository()
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := filepath.Join(repository, "pkg", "reconciler", "exchanged")
-	files, err := json.Marshal(map[string]map[string]string{"Replace": {
-		filepath.Join(folder, "controller.go"): controller, filepath.Join(folder, "reconciler.go"): reconciler,
-	}})
+	return ours, sample.source(t, ours)
+}
+
+// add adds a file with other import paths.
+func (e exchange) add(t *testing.T, path, from string) {
+	t.Helper()
+	content, err := os.ReadFile(from)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, content := range map[string][]byte{controller: []byte(constructor), overlay: files} {
-		if err := os.WriteFile(path, content, 0o600); err != nil {
+	e.files[path] = e.imports.Replace(string(content))
+}
+
+// message matches an error of the compiler.
+var message = regexp.MustCompile(`(?m)\.go:\d+:\d+: (.*)$`)
+
+// compile fails unless the compiler reports exactly these errors.
+func (e exchange) compile(t *testing.T, want ...string) {
+	t.Helper()
+	dir, replace := t.TempDir(), map[string]string{}
+	for n, path := range slices.Sorted(maps.Keys(e.files)) {
+		file := filepath.Join(dir, strconv.Itoa(n)+".go")
+		if err := os.WriteFile(file, []byte(e.files[path]), 0o600); err != nil {
 			t.Fatal(err)
 		}
+		replace[filepath.Join(e.module, path)] = file
 	}
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay, "./pkg/reconciler/exchanged")
-	cmd.Dir = repository
+	content, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlay, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-gcflags=-e", "-overlay", overlay, "./"+exchanged)
+	cmd.Dir, cmd.Env = e.module, append(os.Environ(), "PWD="+e.module)
 	out, err := cmd.CombinedOutput()
-	return string(out), err
+	var got []string
+	for _, found := range message.FindAllStringSubmatch(string(out), -1) {
+		got = append(got, found[1])
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(want, slices.Compact(got)); diff != "" || (err == nil) != (len(want) == 0) {
+		t.Errorf("compiling the constructor in %s: %v, errors (-want +got):\n%s\n%s", e.module, err, diff, out)
+	}
 }

@@ -66,6 +66,8 @@ type peer struct {
 	count    int
 	// limit is that of the client's requests, none by default.
 	limit string
+	// later reports whether a reconciler makes controllers.
+	later bool
 }
 
 // call returns the changes of a call whose last arguments are constructors.
@@ -122,6 +124,7 @@ var published = []peer{
 		object: `{apiVersion: sources.knative.dev/v1, kind: ContainerSource, metadata: {name: %s},
 			spec: {sink: {uri: "http://example.com"}, template: {spec: {containers: [{name: source, image: example.com/image}]}}}}`,
 		children: "deployments", count: 1,
+		later: true, // one for each kind of source
 	},
 }
 
@@ -199,6 +202,9 @@ func (p peer) test(t *testing.T, env *harness.Env) {
 		if !strings.Contains(log, line) {
 			t.Errorf("the log lacks %q", line)
 		}
+	}
+	if reported := strings.Contains(log, "A controller that is made now is not hardened"); reported != p.later {
+		t.Errorf("a controller that is made while the process runs is reported: %t, want %t", reported, p.later)
 	}
 	t.Logf("%s; %d collections are watched", numbers.FindAllString(log, -1), len(want))
 }
