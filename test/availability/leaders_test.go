@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -21,227 +22,16 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"knative.dev/pkg/apis"
+	"knative.dev/pkg/leaderelection"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
-	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
-
-const (
-	// sets is the number of sets of objects: an AddressableService, a Deployment, an AddressBinding and a SimpleDeployment each.
-	sets = 50
-	// churn is the time during which they change, and atRest the time without writes at the end.
-	churn, atRest = 2 * time.Minute, 10 * time.Second
-)
-
-const set = `
-apiVersion: samples.knative.dev/v1
-kind: AddressableService
-metadata: {name: NAME}
-spec:
-  ref: {apiVersion: v1, kind: Service, name: target}
-  publish: {alias: NAME-SUFFIX}
----` + fixtures.Bound + `---
-apiVersion: samples.knative.dev/v1alpha1
-kind: SimpleDeployment
-metadata: {name: NAME}
-spec: {image: first, replicas: 2}
-`
-
-// farm is a namespace with sets of objects that several controllers reconcile.
-type farm struct {
-	*harness.Env
-
-	ns, suffix, directory string
-}
-
-func newFarm(t *testing.T, env *harness.Env, n int) farm {
-	t.Helper()
-	f := farm{Env: env, ns: env.Namespace(t), directory: directory}
-	f.suffix = f.ns[len(f.ns)-5:]
-	var manifest strings.Builder
-	manifest.WriteString(fixtures.Target)
-	for i := range n {
-		manifest.WriteString("---" + strings.NewReplacer("NAME", nameOf(i), "SUFFIX", f.suffix).Replace(set))
-	}
-	env.Apply(t, f.ns, manifest.String())
-	return f
-}
-
-func nameOf(i int) string { return fmt.Sprintf("o%03d", i) }
-
-// change makes a random change, to an object or to what a controller has made of it.
-func (f farm) change(ctx context.Context, random *rand.Rand, n int) error {
-	name := nameOf(random.IntN(n))
-	client := fixtures.Client(f.Env).SamplesV1()
-	merge := func(format string, args ...any) []byte { return fmt.Appendf(nil, format, args...) }
-	var err error
-	switch random.IntN(7) {
-	case 0: // another address
-		_, err = client.AddressableServices(f.ns).Patch(ctx, name, types.MergePatchType, merge(`{"spec":{"path":"/%d"}}`, random.IntN(100)), metav1.PatchOptions{})
-	case 1: // the same name again
-		if err = client.AddressableServices(f.ns).Delete(ctx, name, metav1.DeleteOptions{}); err == nil {
-			as := fixtures.Published(f.ns, name)
-			if _, err = client.AddressableServices(f.ns).Create(ctx, as, metav1.CreateOptions{}); apierrors.IsAlreadyExists(err) {
-				err = nil // it is being deleted; rebuild makes it again
-			}
-		}
-	case 2: // its alias
-		err = f.Kube.CoreV1().Services(f.directory).Delete(ctx, name+"-"+f.suffix, metav1.DeleteOptions{})
-	case 3: // the variable
-		_, err = f.Kube.AppsV1().Deployments(f.ns).Patch(ctx, name, types.JSONPatchType, []byte(`[{"op":"remove","path":"/spec/template/spec/containers/0/env"}]`), metav1.PatchOptions{})
-	case 4: // the number of Pods
-		_, err = fixtures.Client(f.Env).SamplesV1alpha1().SimpleDeployments(f.ns).Patch(ctx, name, types.MergePatchType, merge(`{"spec":{"replicas":%d}}`, 1+random.IntN(3)), metav1.PatchOptions{})
-	case 5: // their image
-		_, err = fixtures.Client(f.Env).SamplesV1alpha1().SimpleDeployments(f.ns).Patch(ctx, name, types.MergePatchType, merge(`{"spec":{"image":"v%d"}}`, random.IntN(100)), metav1.PatchOptions{})
-	default: // one of them
-		pods, listErr := f.Kube.CoreV1().Pods(f.ns).List(ctx, metav1.ListOptions{})
-		if err = listErr; err == nil && len(pods.Items) > 0 {
-			err = f.Kube.CoreV1().Pods(f.ns).Delete(ctx, pods.Items[random.IntN(len(pods.Items))].Name, metav1.DeleteOptions{})
-		}
-	}
-	if apierrors.IsNotFound(err) || apierrors.IsInvalid(err) {
-		return nil // it has been changed already
-	}
-	return err
-}
-
-// move makes another namespace the directory.
-func (f *farm) move(t *testing.T) {
-	t.Helper()
-	to, roles := f.Namespace(t), f.Kube.RbacV1()
-	role, err := roles.Roles(f.directory).Get(t.Context(), "mallard-directory", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	binding, err := roles.RoleBindings(f.directory).Get(t.Context(), "mallard-directory", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	role.ObjectMeta, binding.ObjectMeta = metav1.ObjectMeta{Name: role.Name}, metav1.ObjectMeta{Name: binding.Name}
-	if _, err := roles.Roles(to).Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := roles.RoleBindings(to).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	f.SetConfig(t, config.AddressableName, map[string]string{"directory-namespace": to})
-	f.directory = to
-}
-
-// churn changes objects for a time, after half of which the directory moves. It returns the number of changes.
-func (f *farm) churn(t *testing.T, random *rand.Rand) (changes int) {
-	t.Helper()
-	for end := time.Now().Add(churn); time.Now().Before(end); changes++ {
-		if f.directory == directory && time.Until(end) < churn/2 {
-			f.move(t)
-		}
-		if err := f.change(t.Context(), random, sets); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return changes
-}
-
-// rebuild creates the AddressableServices that were deleted.
-func (f farm) rebuild(ctx context.Context, n int) error {
-	objects := fixtures.Client(f.Env).SamplesV1().AddressableServices(f.ns)
-	for i := range n {
-		current, err := objects.Get(ctx, nameOf(i), metav1.GetOptions{})
-		switch {
-		case apierrors.IsNotFound(err):
-			if _, err := objects.Create(ctx, fixtures.Published(f.ns, nameOf(i)), metav1.CreateOptions{}); err != nil {
-				return err
-			}
-		case err != nil:
-			return err
-		case current.DeletionTimestamp != nil:
-			return fmt.Errorf("%s is being deleted", current.Name)
-		}
-	}
-	return nil
-}
-
-// settled returns an error unless each object is ready, and has exactly its children.
-func (f farm) settled(ctx context.Context, n int) error {
-	aliases, err := f.Kube.CoreV1().Services(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	aliases.Items = slices.DeleteFunc(aliases.Items, func(s corev1.Service) bool { return !strings.HasSuffix(s.Name, "-"+f.suffix) })
-	elsewhere := slices.IndexFunc(aliases.Items, func(s corev1.Service) bool { return s.Namespace != f.directory })
-	if len(aliases.Items) != n || elsewhere >= 0 {
-		return fmt.Errorf("%d objects have %d aliases, of which number %d is not in the directory", n, len(aliases.Items), elsewhere)
-	}
-	pods, err := f.Kube.CoreV1().Pods(f.ns).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	images := map[types.UID][]string{}
-	for _, pod := range pods.Items {
-		if owner := metav1.GetControllerOf(&pod); owner == nil {
-			return fmt.Errorf("Pod %s has no owner", pod.Name)
-		} else if pod.DeletionTimestamp == nil {
-			images[owner.UID] = append(images[owner.UID], pod.Spec.Containers[0].Image)
-		}
-	}
-	for i := range n {
-		as, err := fixtures.Client(f.Env).SamplesV1().AddressableServices(f.ns).Get(ctx, nameOf(i), metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		if !as.Status.GetCondition(apis.ConditionReady).IsTrue() || as.Status.ObservedGeneration != as.Generation || as.Status.Address == nil {
-			return fmt.Errorf("AddressableService %s: %+v", as.Name, as.Status)
-		}
-		deployment, err := f.Kube.AppsV1().Deployments(f.ns).Get(ctx, as.Name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		if env := deployment.Spec.Template.Spec.Containers[0].Env; len(env) != 1 || env[0].Value != as.Status.Address.URL.String() {
-			return fmt.Errorf("Deployment %s has the variables %+v, want the address %s", as.Name, env, as.Status.Address.URL)
-		}
-		sd, err := fixtures.Client(f.Env).SamplesV1alpha1().SimpleDeployments(f.ns).Get(ctx, as.Name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		if have := images[sd.UID]; len(have) != int(sd.Spec.Replicas) || slices.ContainsFunc(have, func(image string) bool { return image != sd.Spec.Image }) {
-			return fmt.Errorf("SimpleDeployment %s has Pods with %q, want %d with %s", sd.Name, have, sd.Spec.Replicas, sd.Spec.Image)
-		}
-	}
-	return nil
-}
-
-// awaitRest waits until everything is as it should be and the controllers have stopped writing.
-func (f farm) awaitRest(t *testing.T, n int) {
-	t.Helper()
-	harness.EventuallyWithin(t, patience, "every object has its children, and no others", func(ctx context.Context) error {
-		if err := f.rebuild(ctx, n); err != nil {
-			return err
-		}
-		return f.settled(ctx, n)
-	})
-	// Writes that undo each other would not end.
-	mark, since := f.Mark(t), time.Now()
-	harness.EventuallyWithin(t, patience, "the controllers stop writing", func(context.Context) error {
-		if writes := mark.Entries(t, work, harness.ByUser(f.User("controller"))); len(writes) > 0 {
-			mark, since = f.Mark(t), time.Now()
-			return fmt.Errorf("%d writes, the first of which is %+v", len(writes), writes[0])
-		}
-		if quiet := time.Since(since); quiet < atRest {
-			return fmt.Errorf("the last write was %v ago", quiet)
-		}
-		return nil
-	})
-	if err := f.settled(t.Context(), n); err != nil {
-		t.Error(err)
-	}
-}
 
 // A lease is no fence: writes have to be safe even if several processes lead.
 func TestLeaders_AllLead_EachChildExistsOnce(t *testing.T) {
@@ -285,6 +75,53 @@ func TestLeaders_AllLead_EachChildExistsOnce(t *testing.T) {
 	}
 }
 
+// The processes share the buckets of each kind.
+func TestLeaders_SeveralBuckets_EachChildExistsOnce(t *testing.T) {
+	t.Parallel()
+	const few = 5
+	env := harness.Own(t, harness.WithReplicas("controller", 2), harness.WithReplicas("webhook", 1), harness.Without("controller"), harness.Without("controller-1"),
+		harness.WithProxy("controller"), harness.WithProxy("controller-1"))
+	env.ExpectErrors(t, "lease")
+	env.SetConfig(t, leaderelection.ConfigMapName(), map[string]string{"buckets": "3"})
+	mark := env.Mark(t)
+	env.Process(t, "controller").Start(t)
+	f := newFarm(t, env, few)
+	f.awaitRest(t, few)
+	lose := env.Proxy(t, "controller").Fail(func(r harness.Request) bool {
+		return r.Resource == "leases" && strings.HasSuffix(r.Name, ".01-of-03")
+	}, http.StatusServiceUnavailable)
+	env.Process(t, "controller-1").Start(t)
+	harness.EventuallyWithin(t, patience, "each process has leases of buckets", func(ctx context.Context) error {
+		leases, err := env.Kube.CoordinationV1().Leases(env.SystemNamespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		held := map[string]int{}
+		for _, name := range []string{"controller", "controller-1"} {
+			log := env.Process(t, name).Log(t)
+			for _, lease := range leases.Items {
+				if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); strings.HasSuffix(lease.Name, "-of-03") && holder != "" && strings.Contains(log, holder) {
+					held[name]++
+				}
+			}
+		}
+		// One of three buckets of each of three kinds.
+		if want := map[string]int{"controller": 6, "controller-1": 3}; !maps.Equal(held, want) {
+			return fmt.Errorf("they have %v, want %v", held, want)
+		}
+		return nil
+	})
+	lose()
+	random := rand.New(rand.NewPCG(3, uint64(time.Now().UnixNano())))
+	for range 200 {
+		if err := f.change(t, random, few); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.awaitRest(t, few)
+	t.Logf("writes: controller %d, controller-1 %d", len(mark.Entries(t, work, harness.ByProcess("controller"))), len(mark.Entries(t, work, harness.ByProcess("controller-1"))))
+}
+
 func TestLeader_SuspendedBeyondItsLease_TheStateIsRight(t *testing.T) {
 	t.Parallel()
 	const few = 5
@@ -300,7 +137,7 @@ func TestLeader_SuspendedBeyondItsLease_TheStateIsRight(t *testing.T) {
 	suspended := time.Now()
 	random := rand.New(rand.NewPCG(1, uint64(suspended.UnixNano())))
 	for time.Since(suspended) < leaseDuration+5*time.Second {
-		if err := f.change(t.Context(), random, few); err != nil {
+		if err := f.change(t, random, few); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(100 * time.Millisecond) //nolint:forbidigo // the rate of the load
@@ -315,7 +152,7 @@ func TestLeader_SuspendedBeyondItsLease_TheStateIsRight(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 20 {
-		if err := f.change(t.Context(), random, few); err != nil {
+		if err := f.change(t, random, few); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -335,6 +172,7 @@ func TestLeader_LeaseIsDeletedOrStolen_OneLeadsAgain(t *testing.T) {
 	leases := env.Kube.CoordinationV1().Leases(env.SystemNamespace)
 	f := newFarm(t, env, few)
 	f.awaitRest(t, few)
+	random := rand.New(rand.NewPCG(2, uint64(time.Now().UnixNano())))
 	renewed := func(holder *string, at time.Duration) func(context.Context) error {
 		return func(ctx context.Context) error {
 			lease, err := leases.Get(ctx, fixtures.ControllerLease, metav1.GetOptions{})
@@ -365,6 +203,9 @@ func TestLeader_LeaseIsDeletedOrStolen_OneLeadsAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			harness.EventuallyWithin(t, patience, "the new object is ready", func(ctx context.Context) error {
+				if err := f.change(t, random, few); err != nil {
+					return err
+				}
 				as, err := fixtures.Client(env).SamplesV1().AddressableServices(f.ns).Get(ctx, name, metav1.GetOptions{})
 				if err == nil && !as.Status.GetCondition(apis.ConditionReady).IsTrue() {
 					err = errors.New("it is not")
@@ -372,6 +213,10 @@ func TestLeader_LeaseIsDeletedOrStolen_OneLeadsAgain(t *testing.T) {
 				return err
 			})
 			f.awaitOneWriter(t, name)
+			if err := fixtures.Client(env).SamplesV1().AddressableServices(f.ns).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			f.awaitRest(t, few)
 		})
 	}
 }
