@@ -51,3 +51,19 @@ func TestTour_WayFromMainToAnAlias_IsShort(t *testing.T) {
 		t.Error("the last file creates no object")
 	}
 }
+
+// The header, comments and blank lines do not count.
+func TestMains_WithoutHardening_HaveAtMost20Lines(t *testing.T) {
+	for _, path := range []string{"test/plain/main.go", "test/plain/webhook/main.go"} {
+		_, code, _ := strings.Cut(read(t, path), "*/\n")
+		lines := 0
+		for line := range strings.Lines(code) {
+			if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(text, "//") {
+				lines++
+			}
+		}
+		if lines == 0 || lines > 20 {
+			t.Errorf("%s has %d lines", path, lines)
+		}
+	}
+}
