@@ -94,6 +94,11 @@ var types = []struct {
 	valid           *regexp.Regexp
 	accept, rejects func(match []string) []string
 }{{
+	valid: regexp.MustCompile(`^a duration of whole seconds from (\S+) to (\S+) such as (\S+)$`),
+	rejects: func(m []string) []string {
+		return []string{"soon", "15", "0s", m[1] + "500ms", m[3] + "1ns", (must(time.ParseDuration(m[1])) - time.Second).String(), m[2] + "1s"}
+	},
+}, {
 	valid: regexp.MustCompile(`^a duration from (\S+) to (\S+) such as (\S+)$`),
 	rejects: func(m []string) []string {
 		least := must(time.ParseDuration(m[1]))
@@ -114,7 +119,10 @@ var types = []struct {
 }, {
 	valid: regexp.MustCompile(`^an http or https URL such as (\S+)$`),
 	rejects: func([]string) []string {
-		return []string{"collector.example.com:4317", "//collector.example.com", "ftp://collector.example.com", "https://", "http:collector"}
+		return []string{
+			"collector.example.com:4317", "//collector.example.com", "ftp://collector.example.com", "https://", "http:collector",
+			"http://collector.example.com:0", "http://collector.example.com:65536", "http://[::1]:99999", "http://collector.example.com:http",
+		}
 	},
 }, {
 	valid: regexp.MustCompile(`^a DNS name such as (\S+)$`),
@@ -132,7 +140,7 @@ var types = []struct {
 }, {
 	valid: regexp.MustCompile(`^the JSON of a zap configuration such as (.+)$`),
 	rejects: func([]string) []string {
-		return []string{"{", "info", `{"lvel": "info"}`, `{"level": "verbose"}`, `{"encoding": "smoke"}`}
+		return []string{"{", "info", `{"lvel": "info"}`, `{"level": "verbose"}`, `{"encoding": "smoke"}`, `{"level": "info"} x`, `{"level": "info"} {}`}
 	},
 }, {
 	// It is last, because it matches texts, too.
@@ -263,6 +271,7 @@ func TestConfigurationPage_MisspelledKeys_AreRejectedWithTheRightOne(t *testing.
 		middle := len(s.key) / 2
 		for _, misspelled := range []string{
 			s.key + "s", s.key[:middle] + s.key[middle+1:], strings.ReplaceAll(s.key, "-", "_"), strings.ToUpper(s.key[:1]) + s.key[1:],
+			strings.TrimSuffix(s.key, ".NAME"), strings.TrimSuffix(s.key, "NAME"),
 		} {
 			if misspelled == s.key || strings.HasSuffix(misspelled, ".NAMEs") {
 				continue

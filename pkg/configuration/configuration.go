@@ -8,13 +8,17 @@ SPDX-License-Identifier: Apache-2.0
 package configuration
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
+	"time"
 
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
@@ -74,7 +78,8 @@ func isZapConfig(value string) error {
 	decoder := json.NewDecoder(strings.NewReader(value))
 	decoder.DisallowUnknownFields()
 	config := zap.NewProductionConfig()
-	err := decoder.Decode(&config)
+	// The decoder ignores what follows the first value.
+	err := cmp.Or(decoder.Decode(&config), json.Unmarshal([]byte(value), &json.RawMessage{}))
 	if err == nil {
 		// The webhook must not open the files of others' logs.
 		config.OutputPaths, config.ErrorOutputPaths = nil, nil
@@ -87,11 +92,22 @@ func isZapConfig(value string) error {
 }
 
 var leaderElectionRules = strict.Rules{
-	"lease-duration":        strict.Between("a duration", configmap.AsDuration, "3s", "1h", "15s"),
+	"lease-duration":        strict.Between("a duration of whole seconds", asSeconds, "3s", "1h", "15s"),
 	"renew-deadline":        strict.Between("a duration", configmap.AsDuration, "1ms", "1h", "10s"),
 	"retry-period":          strict.Between("a duration", configmap.AsDuration, "1ms", "1h", "500ms"),
 	"buckets":               strict.Between("a whole number", configmap.AsUint32, "1", "10", "2"),
 	"map-lease-prefix.NAME": strict.Name("a DNS name such as my-lease", validation.IsDNS1123Subdomain),
+}
+
+// asSeconds parses a duration that a lease can hold.
+func asSeconds(key string, target *time.Duration) configmap.ParseFunc {
+	return func(data map[string]string) error {
+		err := configmap.AsDuration(key, target)(data)
+		if err == nil && *target%time.Second != 0 {
+			err = errors.New("must be whole seconds")
+		}
+		return err //nolint:wrapcheck // package strict does
+	}
 }
 
 // newLeaderElection checks that the durations go together: client-go would end the process.
@@ -124,7 +140,11 @@ var observabilityRules = strict.Rules{
 
 func isURL(value string) bool {
 	u, err := url.Parse(value)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return false
+	}
+	port, err := strconv.Atoi(cmp.Or(u.Port(), "80"))
+	return err == nil && len(validation.IsValidPortNum(port)) == 0
 }
 
 // newObservability checks that there is an endpoint where something is pushed. The parser's own errors do not name the key.

@@ -35,9 +35,6 @@ const (
 	allowCrossNamespacesKey = "allow-cross-namespace-references"
 )
 
-// maxDomainTemplate is the length of the longest host name.
-const maxDomainTemplate = validation.DNS1123SubdomainMaxLength
-
 // placeholder matches the placeholders in a domain template.
 var placeholder = regexp.MustCompile(`\{\{ *\.(Name|Namespace|Domain) *\}\}`)
 
@@ -109,7 +106,7 @@ func parse(cm *corev1.ConfigMap) (*Addressable, error) {
 		if _, ok := cm.Data[key]; !ok {
 			key = domainKey
 		}
-		return nil, fmt.Errorf("%s: %w", key, err)
+		return nil, fmt.Errorf("%s: must yield valid host names such as hello.default.example.com: %w", key, err)
 	}
 	return a, nil
 }
@@ -140,7 +137,7 @@ func isTemplate(value string) bool {
 	for _, match := range placeholder.FindAllStringSubmatch(value, -1) {
 		used = append(used, match[1])
 	}
-	return len(value) <= maxDomainTemplate && !strings.ContainsAny(placeholder.ReplaceAllString(value, ""), "{}") &&
+	return len(value) <= validation.DNS1123SubdomainMaxLength && !strings.ContainsAny(placeholder.ReplaceAllString(value, ""), "{}") &&
 		slices.Contains(used, "Name") && slices.Contains(used, "Namespace")
 }
 

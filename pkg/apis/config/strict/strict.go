@@ -74,11 +74,12 @@ func (r Rules) check(key, value string) error {
 	if key == configmap.ExampleKey {
 		return nil
 	}
-	prefix, _, _ := strings.Cut(key, ".")
-	for _, known := range []string{key, prefix + ".NAME"} {
-		if rule, ok := r[known]; ok {
-			return rule(value)
-		}
+	rule := r[key]
+	if prefix, name, _ := strings.Cut(key, "."); rule == nil && name != "" {
+		rule = r[prefix+".NAME"]
+	}
+	if rule != nil {
+		return rule(value)
 	}
 	keys := slices.Sorted(maps.Keys(r))
 	distance := func(known string) int { return levenshtein.Distance(key, known, nil) }
