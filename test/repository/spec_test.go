@@ -79,6 +79,8 @@ func TestReasons_EachConstant_IsOnThePageWithItsRemedy(t *testing.T) {
 				// The state is the desired one.
 			case strings.HasSuffix(row[1], "| –"):
 				t.Errorf("%s: the comment of %s has no sentence that begins with \"Remedy:\"", path, match[1])
+			case strings.Contains(row[1], "| None.") && !strings.Contains(row[1], "If it lasts, "):
+				t.Errorf("%s: the remedy of %s contains no step, and the state may last: state what to check", path, match[1])
 			}
 		}
 	}

@@ -53,8 +53,8 @@ const (
 	// duck.knative.dev/addressable=true. The list is retried with exponential back-off.
 	ReasonTargetForbidden = "TargetForbidden"
 
-	// ReasonTargetUnavailable (Unknown): listing the kind of the target failed, or has not completed yet. Remedy: none. The controller retries with
-	// exponential back-off.
+	// ReasonTargetUnavailable (Unknown): listing the kind of the target failed, or has not completed yet. Remedy: see the message, and the APIService or
+	// the conversion webhook of the kind. The list is retried with exponential back-off.
 	ReasonTargetUnavailable = "TargetUnavailable"
 
 	// ReasonCrossNamespaceDenied (False): the target is in another namespace. Remedy: set allow-cross-namespace-references in the ConfigMap
@@ -88,7 +88,7 @@ const (
 	// ReasonNoAddress (Unknown): there is no address to publish; an existing alias stays as it is. Remedy: see the reason of TargetResolved.
 	ReasonNoAddress = "NoAddress"
 
-	// ReasonPublishing (Unknown): the alias does not exist yet. Remedy: none. It follows within seconds.
+	// ReasonPublishing (Unknown): the alias does not exist yet. Remedy: read the log of the controller if it lasts.
 	ReasonPublishing = "Publishing"
 
 	// ReasonAliasTaken (False): a Service of that name exists in the directory namespace and belongs to another object or user, so it is not changed.
@@ -105,11 +105,11 @@ const (
 	// DNS name as its host.
 	ReasonHostNotPublishable = "HostNotPublishable"
 
-	// ReasonPublishFailed (False): writing or deleting an alias failed. Remedy: none. The controller retries with exponential back-off.
+	// ReasonPublishFailed (False): writing or deleting an alias failed. Remedy: see the message. The controller retries with exponential back-off.
 	ReasonPublishFailed = "PublishFailed"
 
-	// ReasonUnpublishFailed (False): deleting an alias failed, which blocks the deletion of the object. Remedy: none. The controller retries with
-	// exponential back-off.
+	// ReasonUnpublishFailed (False): deleting an alias failed, which blocks the deletion of the object. Remedy: see the message. The controller
+	// retries with exponential back-off.
 	ReasonUnpublishFailed = "UnpublishFailed"
 )
 

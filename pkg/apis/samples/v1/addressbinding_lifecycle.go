@@ -56,8 +56,8 @@ const (
 	// duck.knative.dev/podspecable=true. The controller retries with a back-off of up to a minute.
 	ReasonSubjectForbidden = "SubjectForbidden"
 
-	// ReasonSubjectUnavailable (False): listing the subjects failed; they keep their variables. Remedy: none. The controller retries with exponential
-	// back-off.
+	// ReasonSubjectUnavailable (False): listing the subjects failed; they keep their variables. Remedy: see the message, and the APIService or the
+	// conversion webhook of the kind. The controller retries with exponential back-off.
 	ReasonSubjectUnavailable = "SubjectUnavailable"
 
 	// ReasonBindFailed (False): the API server or an admission webhook rejected the patch or did not store it, or another controller reverts it. Remedy:

@@ -38,7 +38,7 @@ const (
 	// ReasonRollingOut (Unknown): outdated Pods are being replaced. Remedy: if it lasts, the events of the newest Pod name the cause.
 	ReasonRollingOut = "RollingOut"
 
-	// ReasonScalingDown (Unknown): more Pods exist than spec.replicas. Remedy: none. The controller deletes the surplus.
+	// ReasonScalingDown (Unknown): more Pods exist than spec.replicas. Remedy: see the finalizers and the nodes of the Pods if it lasts.
 	ReasonScalingDown = "ScalingDown"
 
 	// ReasonCreateFailed (False): the API server rejected a Pod, for example because a quota is used up, or a Pod whose name is taken could not be read;
