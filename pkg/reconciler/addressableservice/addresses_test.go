@@ -159,7 +159,7 @@ func TestPlanAddresses_EachServiceOfTheReference_HasTheURLOrTheReason(t *testing
 	}
 }
 
-// valuesOf returns the values that a row has in the dimensions of the table, and those of the type together with the protocol and port 443.
+// valuesOf returns the values that a row has in the dimensions of the table, those of the type together with the other ones, too.
 func valuesOf(t *testing.T, row urls.Row) []string {
 	t.Helper()
 	service := row.Service(t, service(ns, "target").ObjectMeta)
@@ -183,7 +183,11 @@ func valuesOf(t *testing.T, row urls.Row) []string {
 		case port.TargetPort.IntVal != 0:
 			target = "targetPort by number"
 		}
-		values = append(values, target, sort+" "+string(port.Protocol), "appProtocol "+strings.ToLower(ptr.Deref(port.AppProtocol, "")))
+		appProtocol := strings.ToLower(ptr.Deref(port.AppProtocol, ""))
+		values = append(values, target, sort+" "+target, sort+" "+string(port.Protocol), "appProtocol "+appProtocol)
+		if appProtocol != "" {
+			values = append(values, sort+" with appProtocol")
+		}
 		if port.Port == 443 {
 			values = append(values, sort+" 443")
 		}
@@ -203,13 +207,15 @@ func valuesOf(t *testing.T, row urls.Row) []string {
 
 func TestURLs_EachValueOfEachDimension_OccursInARow(t *testing.T) {
 	missing := sets.New(
-		"SingleStack", "PreferDualStack", "RequireDualStack", "no targetPort", "targetPort by number", "targetPort by name", "ClusterIP SCTP",
-		"headless with a selector: true", "headless with a selector: false", "ClusterIP with a selector: true", "ClusterIP with a selector: false",
-		"ClusterIP by number", "headless by number", "ExternalName by number", "ClusterIP without spec.ports", "headless without spec.ports",
-		"ExternalName without spec.ports", "appProtocol redis", "appProtocol example.com/own",
+		"SingleStack", "PreferDualStack", "RequireDualStack", "headless targetPort by number", "ExternalName targetPort by number", "ClusterIP targetPort by number",
+		"appProtocol redis", "appProtocol example.com/own",
 	)
 	for _, sort := range []string{"ClusterIP", "headless", "NodePort", "LoadBalancer", "ExternalName"} {
-		missing.Insert(sort, sort+" TCP", sort+" UDP", sort+" 443", sort+" by name")
+		missing.Insert(sort, sort+" TCP", sort+" UDP", sort+" SCTP", sort+" 443", sort+" by name", sort+" by number", sort+" without spec.ports",
+			sort+" no targetPort", sort+" targetPort by name", sort+" with appProtocol")
+		if sort != "ExternalName" { // whose selector has no effect
+			missing.Insert(sort+" with a selector: true", sort+" with a selector: false")
+		}
 	}
 	for _, protocol := range []string{"", "http", "http2", "https", "grpc", "kubernetes.io/h2c", "kubernetes.io/ws", "kubernetes.io/wss"} {
 		missing.Insert("appProtocol " + protocol)
