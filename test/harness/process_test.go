@@ -8,11 +8,14 @@ SPDX-License-Identifier: Apache-2.0
 package harness_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -99,11 +102,27 @@ func awaitExit(t *testing.T, env *harness.Env) (exits []error) {
 	return exits
 }
 
+// scratchConfig returns the option of an environment with the process scratch, whose Secret has the word.
+func scratchConfig(t *testing.T, word string) harness.Option {
+	t.Helper()
+	content, err := os.ReadFile("testdata/config/100-scratch.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	content = bytes.ReplaceAll(content, []byte("$WORD"), []byte(word))
+	if err := os.WriteFile(filepath.Join(dir, "100-scratch.yaml"), content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return harness.WithConfig(dir)
+}
+
 // TestProcess_StopKillAndStart_AreObserved takes one process through its life.
 func TestProcess_StopKillAndStart_AreObserved(t *testing.T) {
 	t.Parallel()
-	env := harness.Own(t, harness.WithConfig("testdata/config"))
-	t.Run("is given what its container declares", func(t *testing.T) { testDeclared(t, env) })
+	word := harness.Canary(t)
+	env := harness.Own(t, scratchConfig(t, word))
+	t.Run("is given what its container declares", func(t *testing.T) { testDeclared(t, env, word) })
 	t.Run("keeps the status of its Deployment honest", func(t *testing.T) { testStatus(t, env) })
 	t.Run("reads its references again at each start, and its own environment wins", func(t *testing.T) { testReadAnew(t, env) })
 	t.Run("is killed with its children", func(t *testing.T) { testKilledWithChildren(t, env) })
@@ -112,11 +131,11 @@ func TestProcess_StopKillAndStart_AreObserved(t *testing.T) {
 	t.Run("that cannot start says why", func(t *testing.T) { testCannotStart(t, env) })
 }
 
-func testDeclared(t *testing.T, env *harness.Env) {
+func testDeclared(t *testing.T, env *harness.Env, word string) {
 	t.Helper()
 	var got about
 	ask(t, env, http.MethodGet, "/about", &got)
-	for _, want := range []string{"COLOR=green", "ALL_color=green", "WORD=sesame", "NAMESPACE=scratch", "POD=scratch-0", "HOME=" + got.Dir} {
+	for _, want := range []string{"COLOR=green", "ALL_color=green", "WORD=" + word, "NAMESPACE=scratch", "POD=scratch-0", "HOME=" + got.Dir} {
 		if !slices.Contains(got.Env, want) {
 			t.Errorf("its environment lacks %s: %q", want, got.Env)
 		}
@@ -222,7 +241,7 @@ func testCannotStart(t *testing.T, env *harness.Env) {
 
 func TestProcess_Replicas_AreCounted(t *testing.T) {
 	t.Parallel()
-	env := harness.Own(t, harness.WithConfig("testdata/config"), harness.WithReplicas("scratch", 2))
+	env := harness.Own(t, scratchConfig(t, harness.Canary(t)), harness.WithReplicas("scratch", 2))
 	env.Await(t, scratchDeployment, available, readyReplicas(2))
 	var first, second about
 	ask(t, env, http.MethodGet, "/about", &first)

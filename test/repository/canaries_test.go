@@ -6,10 +6,14 @@ SPDX-License-Identifier: Apache-2.0
 package repository
 
 import (
+	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
 )
 
 // These match a value of a Secret that is written into the source of a test: in a Go type, in JSON or in YAML. Numbers are for mistakes.
@@ -35,6 +39,23 @@ func TestSuites_ValuesOfSecrets_AreCanaries(t *testing.T) {
 			}
 		}
 	}
+	for _, path := range files(t, "test/*.yaml", "docs/*.yaml") {
+		for document := range strings.SplitSeq(read(t, path), "\n---\n") {
+			var object any
+			if err := yaml.Unmarshal([]byte(document), &object); err == nil && hasLiteralSecret(object) { // else, a test rejects it
+				t.Errorf("%s: a Secret has a value that is not random: write a name such as $VALUE, which the test replaces by harness.Canary(t)", path)
+			}
+		}
+	}
+	for document, want := range map[string]bool{
+		"{kind: Secret, data: {k: dg==}}": true, "{spec: {kind: Secret, stringData: {k: v}}}": true, "[{kind: Secret, data: {k: 5}}, {kind: Secret, stringData: {k: v}}]": true,
+		"{kind: Secret, stringData: {k: $VALUE}}": false, "{kind: ConfigMap, data: {k: v}}": false,
+	} {
+		var object any
+		if err := yaml.Unmarshal([]byte(document), &object); err != nil || hasLiteralSecret(object) != want {
+			t.Errorf("%s: got %t, %v, want %t", document, !want, err, want)
+		}
+	}
 	for _, leak := range []string{
 		`StringData: map[string]string{"k": "v"}`, `Data: map[string][]byte{"k": []byte("v")}`, `stringData: {k: v}`, `{"stringData": {"k": "v"}}`,
 		`{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {k: dg==}}`, "kind: Secret\nmetadata: {name: a}\nstringData:\n  k: v\n",
@@ -47,6 +68,25 @@ func TestSuites_ValuesOfSecrets_AreCanaries(t *testing.T) {
 			t.Errorf("%q is not found", leak)
 		}
 	}
+}
+
+// hasLiteralSecret reports whether there is a Secret with a value in an object or in a part of it, such as an operation.
+func hasLiteralSecret(value any) bool {
+	switch value := value.(type) {
+	case []any:
+		return slices.ContainsFunc(value, hasLiteralSecret)
+	case map[string]any:
+		for _, field := range []string{"data", "stringData"} {
+			values, _ := value[field].(map[string]any)
+			for _, one := range values {
+				if text, ok := one.(string); ok && value["kind"] == "Secret" && !strings.HasPrefix(text, "$") {
+					return true
+				}
+			}
+		}
+		return slices.ContainsFunc(slices.Collect(maps.Values(value)), hasLiteralSecret)
+	}
+	return false
 }
 
 // endsWithSearch matches the end of a suite that is searched.

@@ -138,11 +138,20 @@ func Leaked(text, value string) string {
 	if err != nil {
 		panic(err) // a text has a JSON form
 	}
-	for form, encoded := range map[string]string{
-		"in clear": value, "in base64": base64.RawStdEncoding.EncodeToString([]byte(value)), "as JSON": strings.Trim(string(quoted), `"`),
-		"in a URL": url.QueryEscape(value), "in a path": url.PathEscape(value), "in hexadecimal digits": hex.EncodeToString([]byte(value)),
+	hexadecimal := hex.EncodeToString([]byte(value))
+	forms := map[string]string{
+		"in clear": value, "as JSON": strings.Trim(string(quoted), `"`), "in a URL": url.QueryEscape(value), "in a path": url.PathEscape(value),
+		"in hexadecimal digits": hexadecimal, "in capital hexadecimal digits": strings.ToUpper(hexadecimal),
 		"in bytes": strings.Trim(fmt.Sprintf("%d", []byte(value)), "[]"),
-	} {
+	}
+	for before, foreign := range []int{0, 2, 3} {
+		encoded := base64.RawStdEncoding.EncodeToString([]byte(strings.Repeat(" ", before) + value))
+		if (before+len(value))%3 > 0 {
+			encoded = encoded[:len(encoded)-1] // it depends on what follows the value
+		}
+		forms[fmt.Sprintf("in base64 after %d bytes", before)] = encoded[foreign:]
+	}
+	for form, encoded := range forms {
 		if strings.Contains(text, encoded) {
 			return form
 		}

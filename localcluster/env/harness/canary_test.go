@@ -22,6 +22,8 @@ func TestCanary_InAnyForm_IsFound(t *testing.T) {
 		value, base64.StdEncoding.EncodeToString([]byte(value)), url.QueryEscape(value), url.PathEscape(value), fmt.Sprintf("%x", value),
 		strings.NewReplacer("<", `\u003c`, "&", `\u0026`).Replace(value), fmt.Sprintf("%d", []byte(value)),
 		strings.NewReplacer("<", `\\u003c`, "&", `\\u0026`).Replace(value), // JSON in JSON
+		base64.StdEncoding.EncodeToString([]byte(value + "after")), base64.StdEncoding.EncodeToString([]byte("b" + value + "after")),
+		base64.StdEncoding.EncodeToString([]byte("be" + value)), fmt.Sprintf("%X", value),
 	} {
 		text := "before " + form + " after"
 		if harness.Leaked(text, value) == "" || harness.Leaked(text, other) != "" {

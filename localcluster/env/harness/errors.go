@@ -6,9 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package harness
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -27,16 +30,35 @@ const createdElsewhere = "Error initially creating lease lock"
 // releases the lease.
 const elector = "leaderelection/leaderelection.go"
 
+// namespaceOfATest matches the names that [Env.Namespace] gives.
+var namespaceOfATest = regexp.MustCompile(`\bt-[a-z0-9-]+-[a-z0-9]{5}\b`)
+
 // shownErrors is the number of unexpected errors that are shown.
 const shownErrors = 20
 
 // ExpectErrors declares the errors in the operator's logs that a test causes: the lines that contain one of the parts, such as a namespace. Others fail
-// the suite, see [Main]. Errors of requests that [Proxy.Fail] fails need no declaration.
+// the suite, see [Main]. Errors of requests that [Proxy.Fail] fails need no declaration. Suites that share an environment share their declarations.
 func (e *Env) ExpectErrors(t testing.TB, parts ...string) {
 	t.Helper()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.expected = append(e.expected, parts...)
+	if !e.attached {
+		return
+	}
+	file, err := os.OpenFile(e.declared(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = fmt.Fprintln(file, strings.Join(parts, "\n"))
+		err = errors.Join(err, file.Close())
+	}
+	if err != nil {
+		t.Fatalf("declaring errors to other suites: %v", err)
+	}
+}
+
+// declared is the path of the file with the parts that suites have declared that share the environment.
+func (e *Env) declared() string {
+	return filepath.Join(filepath.Dir(e.environment.LogFile("")), "expected-errors")
 }
 
 // logs returns the lines of the operator's logs by their files.
@@ -64,12 +86,18 @@ func (e *Env) checkErrors(before map[string][]string) error {
 		len(unexpected), indent(unexpected[:min(len(unexpected), shownErrors)]))
 }
 
-// unexpected returns the lines with errors that are not declared. If other suites use the operator, only those that contain a namespace of this
-// suite's tests are its own.
+// unexpected returns the lines with errors that are not declared. If other suites use the operator, those that contain a namespace of the tests of
+// another suite are not its own. One without any namespace of a test fails each suite that runs.
 func (e *Env) unexpected(lines []string) []string {
+	expected := e.expected
+	if e.attached {
+		content, _ := os.ReadFile(e.declared()) // it exists once an error was declared
+		expected = append(slices.Clone(expected), strings.FieldsFunc(string(content), func(r rune) bool { return r == '\n' })...)
+	}
 	return slices.DeleteFunc(lines, func(line string) bool {
 		isPart := func(part string) bool { return strings.Contains(line, part) }
 		return !processes.IsError(line) || isPart(rejection) || isPart(createdElsewhere) && isPart("already exists") ||
-			isPart(elector) && isPart("context canceled") || slices.ContainsFunc(e.expected, isPart) || e.attached && !slices.ContainsFunc(e.namespaces, isPart)
+			isPart(elector) && isPart("context canceled") || slices.ContainsFunc(expected, isPart) ||
+			e.attached && namespaceOfATest.MatchString(line) && !slices.ContainsFunc(e.namespaces, isPart)
 	})
 }

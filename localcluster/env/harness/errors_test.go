@@ -22,18 +22,24 @@ func TestUnexpected_LinesOfALog_AreThoseOfTheSuite(t *testing.T) {
 	log := []string{
 		line("ERROR", "t-ours-abcde/a"), line("ERROR", "t-ours-abcde/declared"), line("INFO", "t-ours-abcde/a"),
 		line("ERROR", "t-theirs-abcde/a"), line("FATAL", ""), "panic: no JSON",
-		line("ERROR", "t-ours-abcde/a: "+rejection), line("ERROR", "t-ours-abcde/a "+elector+": context canceled"),
+		line("ERROR", "of another suite"), line("ERROR", "customresourcedefinitions"), line("ERROR", "t-ours-abcde/a: "+rejection), line("ERROR", "t-ours-abcde/a "+elector+": context canceled"),
 	}
 	for name, tc := range map[string]struct {
 		attached bool
 		want     []string
 	}{
-		"OwnEnvironment":    {false, []string{log[0], log[3], log[4]}},
-		"SharedEnvironment": {true, []string{log[0]}},
+		"OwnEnvironment":    {false, []string{log[0], log[3], log[4], log[6], log[7]}},
+		"SharedEnvironment": {true, []string{log[0], log[4], log[7]}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			env := &Env{attached: tc.attached, namespaces: []string{"t-ours-abcde"}}
+			running := &environment.Env{Kubeconfig: t.TempDir() + "/cluster/admin.kubeconfig"}
+			if err := os.MkdirAll(filepath.Dir(running.LogFile("controller")), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			env := &Env{environment: running, attached: tc.attached, namespaces: []string{"t-ours-abcde"}}
 			env.ExpectErrors(t, "/declared")
+			other := &Env{environment: running, attached: tc.attached}
+			other.ExpectErrors(t, "of another suite")
 			if got := env.unexpected(slices.Clone(log)); !slices.Equal(got, tc.want) {
 				t.Errorf("got the unexpected errors\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(tc.want, "\n"))
 			}
