@@ -29,12 +29,13 @@ import (
 const shortest = 4
 
 // Values are values of objects of confidential kinds, which are replaced in texts of the program itself: in clear, in base64, in hexadecimal digits,
-// and as JSON, Go and URLs escape them.
+// and as JSON, Go and URLs escape them. Only one goroutine may use them at a time.
 type Values struct {
 	// Kinds are those that are confidential in addition to Secret.
 	Kinds Kinds
 
-	known sets.Set[string]
+	known    sets.Set[string]
+	replacer *strings.Replacer // of those that are known, or nil
 }
 
 // Public are the top-level fields of an object without confidential values.
@@ -106,6 +107,7 @@ func (v *Values) addText(text string) {
 	if err != nil {
 		panic(err) // a text has a JSON form
 	}
+	v.replacer = nil
 	v.known.Insert(strings.Split(text, "\n")...)
 	v.known.Insert(
 		text, string(escaped[1:len(escaped)-1]), strings.Trim(strconv.Quote(text), `"`), url.QueryEscape(text), url.PathEscape(text),
@@ -119,8 +121,15 @@ func (v *Values) Hides(text string) bool {
 	return text != "" && v.known.Has(text) || v.Mask(text) != text
 }
 
-// Masker returns the function that replaces the values in a text.
-func (v *Values) Masker() func(string) string {
+// Mask replaces the values in a text.
+func (v *Values) Mask(text string) string {
+	if v.replacer == nil {
+		v.replacer = v.newReplacer()
+	}
+	return v.replacer.Replace(text)
+}
+
+func (v *Values) newReplacer() *strings.Replacer {
 	// If two values begin at the same place, a replacer replaces the one that is first in its arguments.
 	values := slices.SortedFunc(func(yield func(string) bool) {
 		for value := range v.known {
@@ -133,24 +142,25 @@ func (v *Values) Masker() func(string) string {
 	for _, value := range values {
 		pairs = append(pairs, value, "***")
 	}
-	return strings.NewReplacer(pairs...).Replace
+	return strings.NewReplacer(pairs...)
 }
-
-// Mask replaces the values in a text.
-func (v *Values) Mask(text string) string { return v.Masker()(text) }
 
 // Error returns an error of a function that has received the values, without them and without texts of the API server.
 func (v *Values) Error(err error) error {
-	if err == nil {
-		return nil
-	}
-	masked := &Error{cause: err}
 	if answer := apierrors.APIStatus(nil); errors.As(err, &answer) {
 		err = Answer(err)
-		masked.status = &apierrors.StatusError{ErrStatus: redacted(answer.Status(), nil)}
 	}
-	if masked.text = v.Mask(err.Error()); masked.text == err.Error() {
+	return v.Masked(err)
+}
+
+// Masked returns an error without the values. The answer of the API server about another object keeps the rest of its text.
+func (v *Values) Masked(err error) error {
+	if err == nil || v.Mask(err.Error()) == err.Error() {
 		return err
+	}
+	masked := &Error{text: v.Mask(err.Error()), cause: err}
+	if answer := apierrors.APIStatus(nil); errors.As(err, &answer) {
+		masked.status = &apierrors.StatusError{ErrStatus: redacted(answer.Status(), nil)}
 	}
 	return masked
 }

@@ -102,6 +102,13 @@ func TestValues_ErrorOfAFunction_HasNoValueAndIsFound(t *testing.T) {
 			t.Errorf("%s: the answer of the API server is another one", err)
 		}
 	}
+	// An answer about an object that is not confidential.
+	rejected.ErrStatus.Message = `ConfigMap "a" is invalid: metadata.labels: Invalid value: "it is ` + value + `"`
+	masked := values.Masked(fmt.Errorf("creating it: %w", rejected))
+	if want := `creating it: ConfigMap "a" is invalid: metadata.labels: Invalid value: "it is ***"`; masked.Error() != want ||
+		strings.Contains(printed(t, masked), value) || !apierrors.IsInvalid(masked) {
+		t.Errorf("got %q, want %q without the value:\n%s", masked, want, printed(t, masked))
+	}
 	if plain := errors.New("plain"); values.Error(plain) != plain || values.Error(nil) != nil { //nolint:errorlint // it is not wrapped
 		t.Error("an error without values is another one")
 	}

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-openapi/jsonpointer"
@@ -28,49 +29,64 @@ import (
 
 func (c *call) isConfidential() bool { return c.options.ConfidentialKinds.Has(c.kind.GroupKind()) }
 
-// masked returns an error of a filter without the values of a confidential object.
-func (c *call) masked(err error, states ...map[string]any) error {
-	if !c.isConfidential() {
-		return err
+// masking returns a function that masks the values which operations write to objects of confidential kinds in the warnings and the error of one of
+// them: the API server quotes its object, which may be of another kind.
+func (c *Client) masking(operations []Operation) func(*Result, error) {
+	written := sync.OnceValue(func() *confidential.Values {
+		values := &confidential.Values{}
+		c.addWritten(values, operations, c.kinds.choose)
+		return values
+	})
+	return func(result *Result, err error) {
+		for i, warning := range result.Warnings {
+			result.Warnings[i] = written().Mask(warning)
+		}
+		if failed, ok := errors.AsType[*Error](err); ok {
+			failed.Err = written().Masked(failed.Err)
+		}
 	}
-	values := confidential.Values{Kinds: c.options.ConfidentialKinds}
-	for _, fields := range states {
-		values.AddFields(fields)
-	}
-	return values.Error(err)
 }
 
-// AddConfidential adds the values that an operation writes to an object of a confidential kind.
-func (c *Client) AddConfidential(values *confidential.Values, op Operation) {
-	ref := op.Target()
-	if ref.Kind == "" && !isNil(op.Object) {
-		gvk, _ := c.gvkOf(op.Object) // Run reports an unknown type
-		ref.APIVersion, ref.Kind = gvk.ToAPIVersionAndKind()
-	}
-	if ref.Kind == "" {
-		return // a function writes what is not known yet
-	}
-	// Without an answer of the API server about the kind, it may be confidential.
-	if found, err := c.kinds.find(ref, anyKind); err == nil && !c.options.ConfidentialKinds.Has(found.GroupKind()) {
-		return
-	}
-	// What cannot be decoded is not sent.
-	written := map[string]any{}
-	switch patch, _ := decodeJSONPatch(op.Patch); {
-	case !isNil(op.Object):
-		written, _ = fields(op.Object)
-	case op.Type == TypeMergePatch:
-		written, _ = decodeMergePatch(op.Patch)
-	case op.Type == TypeJQPatch:
-		for i, text := range child.Literals(op.JQ) {
-			written[strconv.Itoa(i)] = text
+// AddConfidential adds the values that operations write to objects of confidential kinds.
+func (c *Client) AddConfidential(values *confidential.Values, operations ...Operation) {
+	c.addWritten(values, operations, c.kinds.find)
+}
+
+func (c *Client) addWritten(values *confidential.Values, operations []Operation, find func(Ref, func(kind) error) (kind, error)) {
+	for _, op := range operations {
+		ref := op.Target()
+		if ref.Kind == "" && !isNil(op.Object) {
+			gvk, _ := c.gvkOf(op.Object) // Run reports an unknown type
+			ref.APIVersion, ref.Kind = gvk.ToAPIVersionAndKind()
 		}
-	default:
-		for i := range patch {
-			written[strconv.Itoa(i)], _ = patch[i].ValueInterface()
+		if ref.Kind == "" {
+			continue // a function writes what is not known yet
 		}
+		// Without an answer of the API server about the kind, it may be confidential.
+		if found, err := find(ref, anyKind); err == nil && !c.options.ConfidentialKinds.Has(found.GroupKind()) {
+			continue
+		}
+		// What cannot be decoded is not sent.
+		written := map[string]any{}
+		switch patch, _ := decodeJSONPatch(op.Patch); {
+		case !isNil(op.Object):
+			_ = guarded("the object", func() (err error) { // Run reports the error
+				written, err = fields(op.Object)
+				return err
+			})
+		case op.Type == TypeMergePatch:
+			written, _ = decodeMergePatch(op.Patch)
+		case op.Type == TypeJQPatch:
+			for i, text := range child.Literals(op.JQ) {
+				written[strconv.Itoa(i)] = text
+			}
+		default:
+			for i := range patch {
+				written[strconv.Itoa(i)], _ = patch[i].ValueInterface()
+			}
+		}
+		values.AddFields(written)
 	}
-	values.AddFields(written)
 }
 
 // misfits describes the fields of an object or a patch that the Go type of the kind cannot hold. The API server quotes the object when it reports them.
@@ -125,13 +141,10 @@ func (c *call) misfitsOf(value any, path string, in func(value any) any) (found 
 
 // holds returns an error if the Go type of the kind cannot hold an object. It holds any if the type is not known.
 func (c *call) holds(object any) error {
-	typed, err := c.options.Scheme.New(c.kind.GroupVersionKind)
-	if err != nil {
-		return nil //nolint:nilerr // see above
-	}
-	encoded, err := json.Marshal(object)
-	if err != nil {
-		return nil //nolint:nilerr // it was not sent
+	typed, unknown := c.options.Scheme.New(c.kind.GroupVersionKind)
+	encoded, unsent := json.Marshal(object)
+	if errors.Join(unknown, unsent) != nil {
+		return nil
 	}
 	strict, err := kubernetesjson.UnmarshalStrict(encoded, typed)
 	return errors.Join(append(strict, err)...)

@@ -21,6 +21,7 @@ import (
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/mallard-dev/mallard/confidential"
 	"github.com/mallard-dev/mallard/crud/internal/child"
 )
 
@@ -171,8 +172,14 @@ func (c *call) writeChange(ctx context.Context, live *unstructured.Unstructured)
 	if err == nil {
 		err = c.checkChange(live, after)
 	}
+	if err != nil && c.isConfidential() {
+		values := confidential.Values{}
+		values.AddFields(live.Object)
+		values.AddFields(after)
+		err = values.Error(err)
+	}
 	if err != nil {
-		return nil, FilterFailed.of(c.masked(err, live.Object, after))
+		return nil, FilterFailed.of(err)
 	}
 	if patch = mergePatch(before, after, true); patch == nil {
 		return nil, c.unchanged()

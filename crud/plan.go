@@ -54,7 +54,7 @@ type Plan struct {
 //
 // There is one result per operation, in order; those after a failure, or after the end of the context, are NotRun. Their objects have only a kind,
 // a namespace, a name, a UID and a resourceVersion, so that the results of a long plan need little memory. Errors name the number of the
-// operation, counted from 1.
+// operation, counted from 1. They and warnings have no value that the plan writes into a Secret.
 func (c *Client) RunPlan(ctx context.Context, plan Plan) (results []Result, failed error) {
 	ctx, span := otel.Tracer(scope).Start(ctx, "RunPlan", trace.WithAttributes(attribute.Int("crud.operations", len(plan.Operations))))
 	defer func() { endSpan(span, failed) }()
@@ -73,10 +73,10 @@ func (c *Client) RunPlan(ctx context.Context, plan Plan) (results []Result, fail
 	}); err != nil {
 		return results, err
 	}
-	foreseen := make([]foresight, len(operations))
+	foreseen, mask := make([]foresight, len(operations)), c.masking(operations)
 	isChecked := !plan.SkipPreflight && !hasBegun
 	if isChecked && len(operations) > 1 { // otherwise, the execution is the check
-		p := &preflight{Client: c.DryRun(), plan: &plan, foreseen: foreseen, touched: map[Ref]bool{}}
+		p := &preflight{Client: c.DryRun(), plan: &plan, foreseen: foreseen, touched: map[Ref]bool{}, mask: mask}
 		if err := p.run(ctx, operations); err != nil {
 			return results, err
 		}
@@ -98,6 +98,7 @@ func (c *Client) RunPlan(ctx context.Context, plan Plan) (results []Result, fail
 		call.result.Object = identity(whole.Object)
 		done = append(done, effect{Ref: call.op.Ref, outcome: call.result.Outcome, ended: time.Now()})
 		mayHaveChanged := slices.Contains([]Class{"", Uncertain, Canceled}, ClassOf(err)) || call.result.Deleted != "" || op.Strategy == Apply
+		mask(&call.result, err)
 		if isChecked && len(operations) == 1 && !mayHaveChanged {
 			return results, numbered(i, err) // as after a preflight
 		}

@@ -28,7 +28,7 @@ func (p *preflight) run(ctx context.Context, operations []Operation) (failed err
 		if err == nil && !dependent && len(errs) == 0 {
 			err = p.try(ctx, i, op)
 		}
-		if err != nil {
+		if p.mask(&Result{}, err); err != nil {
 			errs = append(errs, numbered(i, fmt.Errorf("%w: nothing was executed; preflight: off skips this check", err)))
 		}
 		if p.plan.Checked != nil {
@@ -49,6 +49,7 @@ type preflight struct {
 	*Client
 	plan     *Plan
 	foreseen []foresight
+	mask     func(*Result, error)
 	touched  map[Ref]bool // with groups instead of API versions
 	effects  effects
 	// isAbsent reports that the last object of a creation did not exist, so that the next one probably does not, either.

@@ -153,12 +153,9 @@ func (c *call) prepareObject() error {
 	if c.op.Object == nil {
 		return nil
 	}
-	gvk, err := c.gvkOf(c.op.Object)
-	if err != nil {
-		return err
-	}
-	content, err := fields(c.op.Object)
-	if err != nil {
+	gvk, unknown := c.gvkOf(c.op.Object)
+	content, invalid := fields(c.op.Object)
+	if err := errors.Join(unknown, invalid); err != nil {
 		return err
 	}
 	object := &unstructured.Unstructured{Object: content}

@@ -8,6 +8,7 @@ package crud
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,7 +36,7 @@ type Change struct {
 // Preview returns the change that each of the operations would make, and changes nothing.
 func (c *Client) Preview(ctx context.Context, operations []Operation) []Change {
 	p := &preflight{Client: c.DryRun(), touched: map[Ref]bool{}}
-	changes := make([]Change, len(operations))
+	changes, mask := make([]Change, len(operations)), c.masking(operations)
 	for i, op := range operations {
 		dependent, err := p.check(ctx, op)
 		tried := &call{Client: p.Client, op: op, result: Result{Outcome: Failed}}
@@ -47,6 +48,7 @@ func (c *Client) Preview(ctx context.Context, operations []Operation) []Change {
 		}
 		changes[i] = tried.change(ctx)
 		changes[i].Err = err
+		mask(&changes[i].Result, err)
 	}
 	return changes
 }
@@ -81,12 +83,9 @@ func (c Change) Diff() (string, error) {
 			mask(before, after, field, confidential.Public.Has(field), values)
 		}
 	}
-	from, err := lines(before)
-	if err != nil {
-		return "", err
-	}
-	to, err := lines(after)
-	if err != nil {
+	from, fromErr := lines(before)
+	to, toErr := lines(after)
+	if err := errors.Join(fromErr, toErr); err != nil {
 		return "", err
 	}
 	const context = 3

@@ -43,7 +43,9 @@ func (p Plan) identified() []Operation {
 		if op.ID != "" || op.StatusPatch || !op.mayRepeatEffect() {
 			continue
 		}
-		if content, err := op.content(); err == nil { // otherwise, Run reports why the object cannot be encoded
+		// Run reports why an object cannot be encoded.
+		if encoded, err := json.Marshal([]any{op.Type, op.Ref, op.Object, string(op.Patch), op.JQ}); err == nil {
+			content := digest(encoded)
 			equal[content]++
 			id := digest(fmt.Append(nil, p.Task, " ", content, " ", equal[content]))
 			operations[i].ID, operations[i].task = task+id[taskLength:], task
@@ -55,15 +57,6 @@ func (p Plan) identified() []Operation {
 // mayRepeatEffect reports whether the operation may have another effect if it is executed twice. For filters that is known when they run only.
 func (o Operation) mayRepeatEffect() bool {
 	return slices.Contains(withIDs, o.Type) && (o.Type != TypeJSONPatch || !o.Repeatable())
-}
-
-// content returns a digest of all that makes an operation another one.
-func (o Operation) content() (string, error) {
-	content, err := json.Marshal([]any{o.Type, o.Ref, o.Object, string(o.Patch), o.JQ})
-	if err != nil {
-		return "", fmt.Errorf("encoding the operation: %w", err)
-	}
-	return digest(content), nil
 }
 
 func digest(content []byte) string {

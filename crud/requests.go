@@ -124,9 +124,6 @@ func (c *call) updated(before, after *unstructured.Unstructured) {
 	}
 }
 
-// throttledDelay bounds the delay after a throttled request from below, as the header does that withoutRetryAfter removes.
-const throttledDelay = time.Second
-
 // retry calls attempt until it succeeds, fails for good, or has been called as often as the back-off permits. Each conflict shows that another writer has
 // succeeded, so that it permits more of them than of other failures.
 func (c *call) retry(ctx context.Context, attempt func() error) error {
@@ -145,7 +142,7 @@ func (c *call) retry(ctx context.Context, attempt func() error) error {
 		suggested, _ := apierrors.SuggestsClientDelay(err)
 		delay := max(backoff.Step(), time.Duration(suggested)*time.Second)
 		if class == Throttled {
-			delay = max(delay, throttledDelay)
+			delay = max(delay, time.Second) // as the header suggests that withoutRetryAfter removes
 		}
 		if !sleep(ctx, delay) {
 			return fmt.Errorf("%w, waiting for the next attempt after: %w", context.Cause(ctx), err) // which may be Uncertain

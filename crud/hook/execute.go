@@ -98,7 +98,7 @@ func (t *term) runPlan(ctx context.Context, run *Run, h *Hook, file operations.F
 
 // executeAfterError runs the operations that a hook wants although it failed.
 func (t *term) executeAfterError(ctx context.Context, run *Run, h *Hook, wanted []crud.Operation) {
-	ctx, cancel := t.bounded(ctx, t.options.Timeout)
+	ctx, cancel := bounded(ctx, t.ctx, t.options.Timeout, t.options.Grace, errTimeout)
 	defer cancel()
 	err := h.bindings.Settings.check(wanted)
 	if err == nil {

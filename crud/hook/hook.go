@@ -52,9 +52,7 @@ func (r *Run) recovered(client *crud.Client, failed func(error)) {
 	if reason == nil {
 		return
 	}
-	for _, op := range r.Plan.Operations {
-		client.AddConfidential(&r.values, op)
-	}
+	client.AddConfidential(&r.values, r.Plan.Operations...)
 	r.Logger.Errorw("The hook panicked", "reason", r.values.Mask(fmt.Sprint(reason)), "stack", string(debug.Stack()))
 	failed(errors.New("it panicked"))
 }
@@ -87,14 +85,11 @@ type Run struct {
 
 // reveal logs what the hook printed, and completes its metrics, without the values that it received or that its operations write.
 func (r *Run) reveal(client *crud.Client, file operations.File) {
-	for _, op := range slices.Concat(file.Operations, file.OnHookError) {
-		client.AddConfidential(&r.values, op)
-	}
-	mask := r.values.Masker()
-	r.printed.log(r.Logger, mask)
+	client.AddConfidential(&r.values, slices.Concat(file.Operations, file.OnHookError)...)
+	r.printed.log(r.Logger, r.values.Mask)
 	for _, line := range r.metrics {
 		for name, value := range line.Labels {
-			line.Labels[name] = mask(value)
+			line.Labels[name] = r.values.Mask(value)
 		}
 	}
 }

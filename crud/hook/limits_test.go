@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/operations"
 )
 
@@ -47,7 +48,7 @@ func TestAttempt_APartPanics_IsAnErrorOfTheHook(t *testing.T) {
 		"the hook":        func(context.Context, *Run) (operations.File, error) { panic("hunter2") },
 		"what follows it": func(context.Context, *Run) (operations.File, error) { return operations.File{}, nil },
 	} {
-		of := &term{runner: &runner{}} // lacks what it needs to execute operations
+		of := &term{runner: &runner{client: &crud.Client{}}} // lacks what it needs to execute operations
 		of.ctx = t.Context()
 		got := of.attempt(t.Context(), &task{run: &Run{Logger: zap.NewNop().Sugar()}, hook: &Hook{call: call}})
 		if got.verdict != failed || got.err == nil || got.err.Error() != "it panicked" {

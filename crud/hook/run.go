@@ -80,7 +80,7 @@ func (t *term) attempt(ctx context.Context, due *task) (result answer) {
 	h, run, file := due.hook, due.run, due.rest
 	defer run.recovered(t.client, func(err error) { result = answer{verdict: failed, err: err} })
 	if file == nil {
-		calling, cancel := t.bounded(ctx, cmp.Or(h.bindings.Settings.Timeout.Duration, t.options.Timeout))
+		calling, cancel := bounded(ctx, t.ctx, cmp.Or(h.bindings.Settings.Timeout.Duration, t.options.Timeout), t.options.Grace, errTimeout)
 		defer cancel()
 		written, err := h.call(calling, run)
 		run.reveal(t.client, written)
@@ -101,14 +101,9 @@ func (t *term) attempt(ctx context.Context, due *task) (result answer) {
 		}
 		file = &written
 	}
-	ctx, stop := t.bounded(ctx, t.options.Timeout)
+	ctx, stop := bounded(ctx, t.ctx, t.options.Timeout, t.options.Grace, errTimeout)
 	defer stop()
 	return t.execute(ctx, due, *file)
-}
-
-// bounded returns a context that ends after a timeout, and after the grace period when the process ends.
-func (t *term) bounded(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
-	return bounded(ctx, t.ctx, timeout, t.options.Grace, errTimeout)
 }
 
 // bounded returns a context that ends with a cause after a timeout, and with another one after a grace period when the process ends.

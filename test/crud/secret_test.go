@@ -224,6 +224,18 @@ func TestSecret_RejectedFile_ProgramPrintsNoValue(t *testing.T) {
 		}
 		r.clean(strings.Join(args, " "), run.out.String()+run.errs.String())
 	}
+	// The API server quotes the other object, too.
+	copies := r.in(`{operationType: MergePatch, kind: Secret, name: leak, spec: {stringData: {z: "$VALUE"}}}
+---
+{operationType: CreateOrUpdate, spec: {apiVersion: v1, kind: ConfigMap, metadata: {name: plain, labels: {a: "$VALUE"}}}}
+`)
+	for _, args := range [][]string{{"apply", "-"}, {"apply", "-", "--output", "json"}, {"preview", "-"}} {
+		for _, header := range []string{"", "file: {preflight: \"off\"}\n---\n"} {
+			run := s.start(header+copies, append(args, "--namespace", s.ns)...)
+			s.ends(run, 1, "CreateOrUpdate ConfigMap $NS/plain: Invalid: creating the object: ConfigMap \"plain\" is invalid: metadata.labels: Invalid value: \"***\"")
+			r.clean(header+strings.Join(args, " "), run.out.String()+run.errs.String())
+		}
+	}
 	for _, mistake := range []string{
 		`{operationType: MergePatch, kind: Secret, name: leak, spec: {data: {z: *$VALUE}}}`,
 		`{"operationType": "MergePatch", "kind": "Secret", "name": "leak", "spec": "{\"data\": {\"z\": \"$VALUE\"}"}`, `{operationType: JQPatch, kind: Secret, name: leak, spec: '.data.z = "$VALUE'}`,

@@ -25,6 +25,7 @@ var writers = map[string]string{
 	"jq":     `crud::jq_patch -n "$ns" --arg p="$value" Secret written '.data.filtered = ($p | @base64)'`,
 	"label":  `crud::merge_patch -n "$ns" --arg p="$value" Secret written '{stringData: {a: $p}}'; crud::merge_patch -n "$ns" --arg p="$value" ConfigMap it '{metadata: {labels: {a: $p}}}'`,
 	"fails":  `crud::merge_patch -n "$ns" --arg p="$value" Secret written '{stringData: {merged: $p}}'; false`,
+	"after":  `crud::merge_patch -n "$ns" --arg p="$value" Secret written '{stringData: {a: $p}}'; crud::merge_patch --status --apply-on-hook-error --arg p="$value" Namespace "$ns" '{status: {phase: $p}}'; false`,
 	"breaks": `crud::merge_patch -n "$ns" --arg p="$value" Secret written '{stringData: {merged: $p}}'; echo '{"operationType": ' >>"$KUBERNETES_OPERATION_PATH"`,
 	"metric": `crud::merge_patch -n "$ns" --arg p="$value" Secret written '{stringData: {merged: $p}}'; jq -cn --arg p "$value" '{name: "it", set: 1, labels: {a: $p}}' >>"$METRICS_PATH"`,
 }
@@ -55,7 +56,7 @@ echo "after $value"`)
 	s.start(s.quick(), s.load(s.quick())...)
 	for name := range writers {
 		switch name {
-		case "label", "fails", "breaks":
+		case "label", "fails", "after", "breaks":
 			expectMeasured(t, 1, "hook.run.errors", "writes-"+name)
 		default:
 			expectMeasured(t, 1, "hook.runs", "writes-"+name, "result", "success")
@@ -63,7 +64,7 @@ echo "after $value"`)
 	}
 	harness.Eventually(t, "the output is logged", func(context.Context) error {
 		log := s.logged()
-		for _, want := range []string{"before ***", "after ***", "--arg 'p=***'", "The output of a hook is not shown", `Invalid value: "***"`} {
+		for _, want := range []string{"before ***", "after ***", "--arg 'p=***'", "The output of a hook is not shown", `Invalid value: "***"`, "The operations of a hook that failed are not complete"} {
 			if !strings.Contains(log, want) {
 				return errors.New("the log lacks " + want)
 			}
