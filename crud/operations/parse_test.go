@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/mallard-dev/mallard/crud"
 )
@@ -323,6 +324,36 @@ func TestParse_JSONThatIsNoYAML_IsRead(t *testing.T) {
 		}
 		if encoded, err := json.Marshal(want); err != nil || string(encoded) != string(file.Operations[0].Patch) {
 			t.Errorf("%s: got %s, want %s", name, file.Operations[0].Patch, encoded)
+		}
+	}
+}
+
+// The fields of an operation mean what they mean to kubectl, too: YAML 1.1 has more booleans and octal numbers, and quotes make a text.
+func TestParse_YAML11_InAnyField_IsReadAsByKubectl(t *testing.T) {
+	const patch = "operationType: JQPatch\nkind: Pod\nname: a\nspec: .\n"
+	const deletion = "operationType: EnsureDeleted\nkind: Pod\nname: a\n"
+	for text, has := range map[string]func(crud.Operation) bool{
+		patch + "ignoreMissing: on":          func(op crud.Operation) bool { return op.IgnoreMissing },
+		patch + "statusPatch: Yes":           func(op crud.Operation) bool { return op.StatusPatch },
+		patch + "ignoreMissing: n":           func(op crud.Operation) bool { return !op.IgnoreMissing },
+		deletion + "gracePeriodSeconds: 010": func(op crud.Operation) bool { return op.GracePeriodSeconds != nil && *op.GracePeriodSeconds == 8 },
+		"operationType: CreateOrUpdate\nspec: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, immutable: yes}": func(op crud.Operation) bool {
+			content, _ := op.Object.(*unstructured.Unstructured)
+			return content.Object["immutable"] == true
+		},
+	} {
+		file, err := Parse([]byte(text))
+		if err != nil || !has(file.Operations[0]) {
+			t.Errorf("%s: got %+v, %v", text, file.Operations, err)
+		}
+	}
+	for text, want := range map[string]string{
+		deletion + "wait: yes":           "wait must be a string, not a boolean",
+		patch + "namespace: no":          "namespace must be a string, not a boolean",
+		patch + "ignoreMissing: \"yes\"": "ignoreMissing must be true or false, not a string",
+	} {
+		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got error %v, want one with %q", text, err, want)
 		}
 	}
 }

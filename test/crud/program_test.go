@@ -134,6 +134,10 @@ func TestProgram_Apply_ExecutesAndReports(t *testing.T) {
 	apply := append([]string{"apply"}, in...)
 	s.ends(s.start(writeA, apply...), 0, "operation 1: CreateOrUpdate ConfigMap $NS/a: Created\n")
 	s.ends(s.start(writeA, apply...), 0, "operation 1: CreateOrUpdate ConfigMap $NS/a: Unchanged\n")
+	const list = "operationType: CreateOrUpdate\nspec:\n  apiVersion: v1\n  kind: List\n  items:\n" +
+		"  - {apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {k: \"1\"}}\n  - {apiVersion: v1, kind: ServiceAccount, metadata: {name: d}}\n"
+	s.ends(s.start(list, apply...), 0, "operation 1: CreateOrUpdate ConfigMap $NS/c: Created\n", "operation 2: CreateOrUpdate ServiceAccount $NS/d: Created\n")
+	s.ends(s.start(list, apply...), 0, "operation 1: CreateOrUpdate ConfigMap $NS/c: Unchanged\n", "operation 2: CreateOrUpdate ServiceAccount $NS/d: Unchanged\n")
 	printed := s.start(writeA, append(apply, "--output", "json")...)
 	s.ends(printed, 0)
 	var report operations.Report
