@@ -6,9 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 package command
 
 import (
+	"os"
 	"strings"
 	"testing"
 
+	"github.com/mallard-dev/mallard/localcluster/internal/apiserver"
 	"github.com/mallard-dev/mallard/localcluster/internal/cluster"
 )
 
@@ -35,6 +37,27 @@ func TestUp_RegistryFlagsWithoutRegistry_AreRejected(t *testing.T) {
 				if !strings.Contains(err.Error(), word) {
 					t.Errorf("no %q in %q", word, err)
 				}
+			}
+		})
+	}
+}
+
+func TestWithoutProxy_Environment_ExemptsServicesAndWhatUsersExempt(t *testing.T) {
+	const services = ".svc,.cluster.local,10.96.0.0/16"
+	for name, tc := range map[string]struct{ upper, lower, want string }{
+		"nothing is exempt":     {"", "", services},
+		"NO_PROXY":              {"example.com,10.0.0.0/8", "", services + ",example.com,10.0.0.0/8"},
+		"no_proxy":              {"", "example.com", services + ",example.com"},
+		"Go prefers the former": {"example.com", "example.org", services + ",example.com"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("NO_PROXY", tc.upper)
+			t.Setenv("no_proxy", tc.lower)
+			if err := apiserver.WithoutProxy(); err != nil {
+				t.Fatal(err)
+			}
+			if got := os.Getenv("NO_PROXY"); got != tc.want {
+				t.Errorf("NO_PROXY is %q, want %q", got, tc.want)
 			}
 		})
 	}
