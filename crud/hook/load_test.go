@@ -24,6 +24,8 @@ onStartup: 10
 settings: {executionMinInterval: 3s, executionBurst: 2, timeout: 1m, namespaces: [a], runOnOwnWrites: true}
 schedule:
 - {name: often, crontab: "*/5 * * * * *", queue: q, allowFailure: true, includeSnapshotsFrom: [pods], group: g}
+- {name: every, crontab: "@every 15s"}
+- {name: zone, crontab: "CRON_TZ=Europe/Berlin */1 * * * * *"}
 kubernetes:
 - name: pods
   apiVersion: v1
@@ -62,6 +64,10 @@ kubernetesMutating:
 		Schedule: []Schedule{{
 			Common:  Common{Name: "often", Queue: "q", AllowFailure: true, IncludeSnapshotsFrom: []string{"pods"}, Group: "g"},
 			Crontab: "*/5 * * * * *",
+		}, {
+			Common: Common{Name: "every", Queue: "main"}, Crontab: "@every 15s",
+		}, {
+			Common: Common{Name: "zone", Queue: "main"}, Crontab: "CRON_TZ=Europe/Berlin */1 * * * * *",
 		}},
 		Kubernetes: []Kubernetes{{
 			Common: Common{Name: "pods", Queue: "main"}, APIVersion: "v1", Kind: "Pod", ExecuteHookOnEvent: []WatchEvent{Added},

@@ -58,9 +58,15 @@ func TestSchema_FieldsOfOtherVersions_AreRejected(t *testing.T) {
 				if _, ok := specs[version][field]; ok {
 					continue
 				}
-				_, err := tryCreate(t, env, objectAt(version, ns, set("spec."+field, value)))
-				if want := fmt.Sprintf("unknown field %q", "spec."+field); !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), want) {
-					t.Errorf("%s of %s at %s: got error %v, want a bad request that says %s", field, other, version, err, want)
+				object, want := objectAt(version, ns, set("spec."+field, value)), fmt.Sprintf("unknown field %q", "spec."+field)
+				_, err := tryCreate(t, env, object)
+				_, dry := servicesAt(version, env, ns).Create(t.Context(), object, metav1.CreateOptions{
+					FieldValidation: metav1.FieldValidationStrict, DryRun: []string{metav1.DryRunAll},
+				})
+				for _, err := range []error{err, dry} {
+					if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), want) {
+						t.Errorf("%s of %s at %s: got error %v, want a bad request that says %s", field, other, version, err, want)
+					}
 				}
 			}
 		}

@@ -135,6 +135,7 @@ func TestPluralOf_IsThatOfTheGenerators(t *testing.T) {
 	for kind, want := range map[string]string{
 		"Widget": "Widgets", "Policy": "Policies", "Gateway": "Gateways", "Bus": "Buses", "Box": "Boxes", "Branch": "Branches", "Dish": "Dishes",
 		"Path": "Paths", "Shelf": "Shelves", "Knife": "Knives", "Cache": "Caches",
+		"DNS": "DNSs", "HelloWorld": "HelloWorlds", "Postgres": "Postgreses", "Series": "Serieses", "HTTPRoute": "HTTPRoutes",
 	} {
 		if got := pluralOf(kind); got != want {
 			t.Errorf("the plural of %s is %s, want %s", kind, got, want)
