@@ -10,12 +10,14 @@ package faults
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/processes"
 )
 
 // TestFailedRead_AfterARestart_IsHarmless restarts the controller while it can neither discover kinds nor list and watch the objects that
@@ -70,6 +72,45 @@ spec:
 			env.Await(t, s.deployment, bound(path))
 			env.Await(t, other, harness.Ready)
 		})
+	}
+}
+
+// TestWatch_Expires_CostsNoError ends all watches of the operator's informers and answers those that follow as an API server that no longer has the
+// version from which they continue.
+func TestWatch_Expires_CostsNoError(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithProxy("controller"), harness.WithProxy("webhook"))
+	s := newScene(t, env)
+	s.working(t)
+	watches := harness.Matching("watch", "*")
+	for _, name := range []string{"controller", "webhook"} {
+		proxy := env.Proxy(t, name)
+		running, sent := proxy.Watches(watches), proxy.Count(watches)
+		undo := proxy.Fail(watches, http.StatusGone)
+		proxy.EndWatches(watches)
+		harness.Eventually(t, "the watches of the "+name+" expire", func(context.Context) error {
+			if n := sent(); running == 0 || n < 2*running {
+				return fmt.Errorf("there were %d watches, and %d have expired", running, n)
+			}
+			return nil
+		})
+		undo()
+		harness.Eventually(t, "the informers of the "+name+" watch again", func(context.Context) error {
+			if n := proxy.Watches(watches); n < running {
+				return fmt.Errorf("there are %d watches, and there were %d", n, running)
+			}
+			return nil
+		})
+	}
+	env.Patch(t, s.as, `{"spec": {"path": "/expired"}}`)
+	env.Await(t, s.deployment, bound("/expired"))
+	for _, name := range []string{"controller", "webhook"} {
+		for line := range strings.Lines(env.Process(t, name).Log(t)) {
+			// The end of the test does not report errors of requests that the harness has fail.
+			if processes.IsError(line) && strings.Contains(line, "the harness has this request fail") {
+				t.Errorf("the %s logs an error: %s", name, line)
+			}
+		}
 	}
 }
 
