@@ -29,7 +29,7 @@ const (
 	stopping   concern = "stopping"   // at SIGTERM, leases are released while reconciliations are still running, and a webhook under load does not end
 	ports      concern = "ports"      // a process that cannot listen on a port runs on without the part that needs it, and exits with 0
 	probes     concern = "probes"     // readiness does not reflect the caches, and ends before the process does
-	requests   concern = "requests"   // the webhook logs each request with all headers, and each broken connection as an error
+	requests   concern = "requests"   // the webhook logs each request with all headers; broken connections and Events of deleted namespaces are errors
 	attributes concern = "attributes" // each path and header Host that any client sends to the webhook remains in its metrics
 	configmaps concern = "configmaps" // the errors of invalid ConfigMaps at the start name neither the ConfigMap nor the key
 	retries    concern = "retries"    // for a response with Retry-After, client-go sleeps in the worker, and repeats the request up to ten times

@@ -37,10 +37,11 @@ func TestRequests_RoutineLines_AreNotWritten(t *testing.T) {
 	logger.Info("Starting")
 	logger.Error("Webhook ServeHTTP request=")
 	logger.Error("http: TLS handshake error from 127.0.0.1: EOF")
+	logger.Errorw("Server rejected event (will not retry!)", "err", `namespaces "a" not found`)
 	level.SetLevel(zap.ErrorLevel)
 	logger.Info("Hidden by the level")
 	written, err := os.ReadFile(file)
-	for part, want := range map[string]int{"Bearer": 0, "annotations": 0, "Starting": 1, "ERROR": 1, "WARN": 1, "Hidden": 0} {
+	for part, want := range map[string]int{"Bearer": 0, "annotations": 0, "Starting": 1, "ERROR": 1, "WARN": 2, "will not retry": 1, "Hidden": 0} {
 		if got := strings.Count(string(written), part); err != nil || got != want {
 			t.Errorf("%q is in the log %d times, want %d: %s, %v", part, got, want, written, err)
 		}
@@ -55,11 +56,15 @@ func TestRequests_NoZapConfig_IsTheDefault(t *testing.T) {
 	}
 }
 
-// The start of a process without webhooks reads no ConfigMap for it.
-func TestRequests_NoWebhook_NothingChanges(t *testing.T) {
+// A process without webhooks records Events, too. Its start reads no ConfigMap for it.
+func TestRequests_NoWebhook_ConfigurationThatWasReadChanges(t *testing.T) {
 	ctx := injection.WithConfig(t.Context(), &rest.Config{})
 	if withQuietRequests(ctx) != ctx {
 		t.Error("the context has changed")
+	}
+	ctx = withQuietRequests(logging.WithConfig(ctx, &logging.Config{}))
+	if got := logging.GetConfig(ctx).LoggingConfig; !strings.Contains(got, quietEncoding) {
+		t.Errorf("the configuration is %s", got)
 	}
 }
 

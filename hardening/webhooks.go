@@ -181,10 +181,11 @@ const quietEncoding = "json-without-requests"
 // has values, such as those of a Secret that is patched.
 var routine = []string{"Webhook ServeHTTP request=", "remote admission controller audit annotations=", "Kind: ", "AdmissionReview patch="}
 
-// handshake is the beginning of a line about a client that ends a connection or does not trust the certificate, which no one can fix in this process.
-const handshake = "http: TLS handshake error"
+// unfixable are the beginnings of lines about what no one can fix in this process: a client that ends a connection or does not trust the certificate, and
+// an Event whose namespace is deleted.
+var unfixable = []string{"http: TLS handshake error", "Server rejected event (will not retry!)"}
 
-// quiet is an encoder that writes nothing for a routine line, and a line about a handshake as no error.
+// quiet is an encoder that writes nothing for a routine line, and an unfixable one as no error.
 type quiet struct{ zapcore.Encoder }
 
 // Clone implements zapcore.Encoder.
@@ -196,7 +197,7 @@ func (q quiet) EncodeEntry(entry zapcore.Entry, fields []zapcore.Field) (*buffer
 	if entry.Level <= zapcore.InfoLevel && slices.ContainsFunc(routine, beginsWith) {
 		return buffers.Get(), nil
 	}
-	if beginsWith(handshake) {
+	if slices.ContainsFunc(unfixable, beginsWith) {
 		entry.Level, entry.Stack = zapcore.WarnLevel, ""
 	}
 	return q.Encoder.EncodeEntry(entry, fields) //nolint:wrapcheck // it is the result
@@ -204,10 +205,10 @@ func (q quiet) EncodeEntry(entry zapcore.Entry, fields []zapcore.Field) (*buffer
 
 var buffers = buffer.NewPool()
 
-// withQuietRequests makes the logger of a process with webhooks use the encoder. The level remains that of the ConfigMap. Sharedmain reports a configuration
-// that cannot be read or used.
+// withQuietRequests makes the logger use the encoder, in a process without webhooks only if the ConfigMap was read. The level remains that of the ConfigMap.
+// Sharedmain reports a configuration that cannot be read or used.
 func withQuietRequests(ctx context.Context) context.Context {
-	if webhook.GetOptions(ctx) == nil {
+	if webhook.GetOptions(ctx) == nil && logging.GetConfig(ctx) == nil {
 		return ctx
 	}
 	cfg, err := sharedmain.GetLoggingConfig(ctx)
