@@ -21,6 +21,8 @@ WAIT ?=
 VIA ?=
 # VERSIONS=all has `make run` serve all versions of each kind, as kustomize/overlays/all-versions does. For make fork, the versions that the fork keeps.
 VERSIONS ?=
+# OVERLAY=NAME has `make run` add the manifests of kustomize/overlays/NAME, which must be an overlay that only adds manifests.
+OVERLAY ?=
 # KUBECONFIG=PATH has `make run` use the cluster of its current context instead of starting a control plane, and CONFIRM=CONTEXT confirms that where no
 # terminal asks. Both count only on the command line, because other tools read KUBECONFIG from the environment.
 command_line = $(findstring command line,$(origin $(1)))
@@ -54,12 +56,12 @@ help: ## Lists the targets
 	@sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/\1 \2/p' $(MAKEFILE_LIST) | while read -r target text; do printf '  %-14s %s\n' "$$target" "$$text"; done
 
 .PHONY: run
-run: ## Starts a control plane, the operator and the samples (WAIT=ready: ends once all are Ready; VIA=ko: runs images; VERSIONS=all: serves old ones; KUBECONFIG=PATH: in that cluster)
+run: ## Starts a control plane, the operator and the samples (WAIT=ready: ends once all are Ready; VIA=ko: runs images; VERSIONS=all: serves old ones; OVERLAY=hooks: runs hooks; KUBECONFIG=PATH: in that cluster)
 	@go build -o .cache/run github.com/mallard-dev/mallard/localcluster/env/cmd/run
 	@# On a terminal only a separate process group gets Ctrl-C: make, which would end with an error, would get it too.
 	@# Otherwise the program replaces the shell, so that make passes SIGTERM on to it.
 	@if [ -t 0 ]; then set -m; else exec=exec; fi; $${exec:-} .cache/run $(if $(WAIT),--wait=$(WAIT)) $(if $(VIA),--via=$(VIA)) $(if $(VERSIONS),--versions=$(VERSIONS)) \
-		$(if $(call command_line,KUBECONFIG),'--kubeconfig=$(KUBECONFIG)') $(if $(call command_line,CONFIRM),'--confirm=$(CONFIRM)') $(ARGS) || exit $$?
+		$(if $(OVERLAY),--config=config --config=kustomize/overlays/$(OVERLAY)) $(if $(call command_line,KUBECONFIG),'--kubeconfig=$(KUBECONFIG)') $(if $(call command_line,CONFIRM),'--confirm=$(CONFIRM)') $(ARGS) || exit $$?
 
 .PHONY: localcluster
 localcluster: ## Builds the local control plane, which run and test need

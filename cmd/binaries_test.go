@@ -46,7 +46,7 @@ var buildOnce = sync.OnceValues(func() ([]byte, error) {
 		return nil, err
 	}
 	arguments := slices.Concat([]string{"build"}, flags, []string{"-o", binDir})
-	for _, name := range deployed() {
+	for name := range deployed() {
 		arguments = append(arguments, "./"+name)
 	}
 	return exec.Command("go", arguments...).CombinedOutput()
@@ -59,25 +59,29 @@ func build(t *testing.T) map[string]string {
 		t.Fatalf("building the binaries: %v\n%s", err, out)
 	}
 	binaries := map[string]string{}
-	for _, name := range deployed() {
+	for name := range deployed() {
 		binaries[name] = filepath.Join(binDir, name)
 	}
 	if len(binaries) == 0 {
-		t.Fatal("config/ deploys no program of cmd/")
+		t.Fatal("no program of cmd/ is deployed")
 	}
 	return binaries
 }
 
-// deployed returns the programs that have a Deployment in config/.
-func deployed() (names []string) {
+// deployed returns the paths of the Deployments in config/ and in overlays by the program that each runs.
+func deployed() map[string]string {
+	paths := map[string]string{}
 	folders, _ := filepath.Glob("*/kodata") // it fails for a wrong pattern only
 	for _, folder := range folders {
 		name := filepath.Dir(folder)
-		if _, err := os.Stat(filepath.Join("../config", name+".yaml")); err == nil {
-			names = append(names, name)
+		manifests, _ := filepath.Glob("../kustomize/overlays/*/" + name + ".yaml")
+		for _, path := range append(manifests, "../config/"+name+".yaml") {
+			if _, err := os.Stat(path); err == nil {
+				paths[name] = path
+			}
 		}
 	}
-	return names
+	return paths
 }
 
 // run runs a binary with nothing but these variables in its environment. It must
@@ -170,24 +174,24 @@ func TestBinaries_PortInUse_NameThePort(t *testing.T) {
 	}
 }
 
-// config/ says of the variables that it sets that the page describes each.
+// The page describes the variables that Deployments set.
 func TestDeployments_EnvironmentVariables_AreOnThePage(t *testing.T) {
 	text, err := os.ReadFile("../" + page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range deployed() {
-		content, err := os.ReadFile("../config/" + name + ".yaml")
+	for _, path := range deployed() {
+		content, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var deployment appsv1.Deployment
 		if err := yaml.UnmarshalStrict(content, &deployment); err != nil {
-			t.Fatalf("config/%s.yaml: %v", name, err)
+			t.Fatalf("%s: %v", path, err)
 		}
 		for _, v := range deployment.Spec.Template.Spec.Containers[0].Env {
 			if !strings.Contains(string(text), "`"+v.Name+"`") {
-				t.Errorf("config/%s.yaml sets %s, which %s does not describe", name, v.Name, page)
+				t.Errorf("%s sets %s, which %s does not describe", path, v.Name, page)
 			}
 		}
 	}

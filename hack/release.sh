@@ -2,8 +2,8 @@
 # Copyright 2026 The Mallard Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Builds the images of config/ and post-install/ for each platform of .ko.yaml, pushes them to KO_DOCKER_REPO, and writes the files that
-# users install into out/. docs/how-to/install.md lists them. The same sources, VERSION, SOURCE_DATE_EPOCH, repository and toolchain give the
+# Builds the images of config/, post-install/ and the overlays for each platform of .ko.yaml, pushes them to KO_DOCKER_REPO, and writes the files
+# that users install into out/. docs/how-to/install.md lists them. The same sources, VERSION, SOURCE_DATE_EPOCH, repository and toolchain give the
 # same bytes. It does not sign, and tags nothing in git. It runs from any working directory.
 
 set -o errexit -o nounset -o pipefail

@@ -60,8 +60,8 @@ gotestsum="$(go -C hack/tools/lint tool -n gotestsum)"
 readonly gotestsum
 failed=()
 runs=0
-# environment is the path of the program that starts the environment in which run runs go test, while suites share one. It serves all versions, which
-# some suites use.
+# environment is the path of the program that starts the environment in which run runs go test, while suites share one. It serves all versions and runs
+# hooks, which some suites use.
 environment=''
 
 # run TITLE MODULE ARGUMENT... runs go test in the module's folder. The tests of a module that a fork has removed are left out.
@@ -75,7 +75,7 @@ run() {
   runs=$((runs + 1))
   n="$(printf %03d "${runs}")"
   printf '\n== test: %s\n' "${title}"
-  ${environment:+"${environment}" --versions=all --} "${gotestsum}" --format pkgname-and-test-fails --format-hide-empty-pkg \
+  ${environment:+"${environment}" --versions=all --config=config --config=kustomize/overlays/hooks --} "${gotestsum}" --format pkgname-and-test-fails --format-hide-empty-pkg \
     --jsonfile-timing-events "${work}/${n}.json" --raw-command -- \
     go -C "${module}" test -json -debug-actiongraph "${work}/${n}.actions" "${flags[@]}" "$@" || failed+=("${title}")
   echo "-- test: ${title}: $((SECONDS - started)) s"

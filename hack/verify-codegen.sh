@@ -13,7 +13,7 @@ cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 # The generators write files in these folders, and also read the others.
 paths=(go.mod go.sum hack pkg config docs)
 others=()
-for path in conversion crud; do
+for path in conversion crud kustomize; do
   if [[ -d ${path} ]]; then
     paths+=("${path}")
   fi

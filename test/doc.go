@@ -18,7 +18,8 @@ SPDX-License-Identifier: Apache-2.0
 //   - It finds its requests in the audit log by user and namespace, and its lines in a log by the object's key. Others
 //     increase totals, such as the metrics of a process, at the same time.
 //   - It does not wait for the deletion of a namespace, which waits for those of all other tests.
-//   - If it uses a version of a kind that config/ does not serve, its suite has the option harness.AllVersions. The shared environment serves all.
+//   - If it uses a version of a kind that config/ does not serve, its suite has the option harness.AllVersions. The shared environment serves all. If it uses
+//     hooks, its suite has the option harness.WithOverlay, and the shared environment runs them.
 //
 // Tests run in parallel and in any order, several times in a row, and wait for conditions. None takes longer than ten seconds.
 //

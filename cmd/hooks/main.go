@@ -4,8 +4,8 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // The process of hooks runs the programs in kodata/hooks and a hook in Go when objects in the cluster change, and executes the operations with
-// which they answer, or has them answer admission reviews. config/hooks.yaml deploys it. Its permissions are in config/200-hooks.yaml and, for each hook, in
-// a file such as config/200-KIND-hooks.yaml.
+// which they answer, or has them answer admission reviews. kustomize/overlays/hooks deploys it. Its permissions are in 200-hooks.yaml of that
+// folder and, for each hook, in a file such as 200-KIND-hooks.yaml.
 package main
 
 import (

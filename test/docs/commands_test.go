@@ -40,8 +40,11 @@ var inPods = []string{
 	"docs/how-to/uninstall.md",
 }
 
-// allVersions is in a document whose reader starts the operator with all versions.
-const allVersions = "make run VERSIONS=all"
+// variants are options by the command with which the reader of a document starts the operator.
+var variants = map[string]harness.Option{
+	"make run OVERLAY=hooks": harness.WithOverlay("hooks"),
+	"make run VERSIONS=all":  harness.AllVersions(),
+}
 
 // TestCommands_EachDocument_PrintWhatItShows runs the commands of each document in order, on its own control plane with the samples applied.
 func TestCommands_EachDocument_PrintWhatItShows(t *testing.T) {
@@ -51,8 +54,10 @@ func TestCommands_EachDocument_PrintWhatItShows(t *testing.T) {
 			continue
 		}
 		var options []harness.Option
-		if strings.Contains(read(t, file), allVersions) {
-			options = append(options, harness.AllVersions())
+		for command, option := range variants {
+			if strings.Contains(read(t, file), command) {
+				options = append(options, option)
+			}
 		}
 		t.Run(file, func(t *testing.T) { runCommands(t, harness.Own(t, options...), nil, commands) })
 	}

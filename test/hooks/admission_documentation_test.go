@@ -22,14 +22,15 @@ import (
 
 const root = "../.."
 
-// The commands of the documentation, with the process of config/, which has the permissions of the manifest alone. As in a rollout, the replica
+// The commands of the documentation, with the process of the overlay, which has the permissions of the manifest alone. As in a rollout, the replica
 // with the hooks is ready before it leads.
 func TestAdmission_Documentation_IsWhatTheProcessDoes(t *testing.T) {
 	data := t.TempDir()
 	if err := os.CopyFS(filepath.Join(data, "hooks"), os.DirFS(filepath.Join(root, "docs/reference/hooks"))); err != nil {
 		t.Fatal(err)
 	}
-	env := harness.Own(t, harness.WithReplicas("hooks", 2), harness.Without("hooks-1"), harness.WithEnv("hooks-1", "KO_DATA_PATH", data))
+	env := harness.Own(t, harness.WithOverlay("hooks"), harness.WithReplicas("hooks", 2), harness.Without("hooks-1"),
+		harness.WithEnv("hooks-1", "KO_DATA_PATH", data))
 	page, err := os.ReadFile(filepath.Join(root, "docs/reference/hooks.md"))
 	if err != nil {
 		t.Fatal(err)

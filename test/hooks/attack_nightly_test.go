@@ -36,7 +36,7 @@ const (
 	attackedEvents, repeatedAttacks = 40, 30
 )
 
-// The process of config/hooks.yaml has more than 40 hooks that attack it, again and again, and one that behaves well.
+// The process of kustomize/overlays/hooks has more than 40 hooks that attack it, again and again, and one that behaves well.
 func TestAttack_ManyHooks_OneThatBehavesWellReceivesEachEventInTime(t *testing.T) {
 	s := attacked(t)
 	rows := map[string]attack{}
@@ -140,7 +140,8 @@ secret=$(crud::context '.[0].objects[] | select(.object.metadata.name == "it").o
 func attacked(t *testing.T) *scene {
 	t.Helper()
 	data, temporary := t.TempDir(), t.TempDir()
-	env := harness.Own(t, harness.Without("hooks"), harness.WithProxy("hooks"), harness.WithEnv("hooks", "KO_DATA_PATH", data),
+	env := harness.Own(t, harness.WithOverlay("hooks"), harness.Without("hooks"), harness.WithProxy("hooks"),
+		harness.WithEnv("hooks", "KO_DATA_PATH", data),
 		harness.WithEnv("hooks", "TMPDIR", temporary), harness.Without("controller"), harness.WithoutWebhooks("webhook"))
 	env.ExpectErrors(t, `"logger":"hooks`)
 	s := &scene{T: t, env: env, ns: env.Namespace(t), hooks: filepath.Join(data, "hooks"), runs: t.TempDir(), temporary: temporary}

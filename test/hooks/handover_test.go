@@ -31,7 +31,8 @@ func replicas(t *testing.T) *scene {
 	for _, process := range []string{"hooks", "hooks-1"} {
 		options = append(options, harness.Without(process), harness.WithProxy(process), harness.WithEnv(process, "KO_DATA_PATH", data))
 	}
-	env := harness.Own(t, append(options, harness.WithReplicas("hooks", 2), harness.Without("controller"), harness.WithoutWebhooks("webhook"))...)
+	options = append(options, harness.WithOverlay("hooks"), harness.WithReplicas("hooks", 2))
+	env := harness.Own(t, append(options, harness.Without("controller"), harness.WithoutWebhooks("webhook"))...)
 	s := &scene{T: t, env: env, ns: env.Namespace(t), hooks: filepath.Join(data, "hooks"), runs: t.TempDir()}
 	if err := os.Mkdir(s.hooks, 0o700); err != nil {
 		t.Fatal(err)

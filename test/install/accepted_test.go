@@ -16,10 +16,10 @@ import (
 )
 
 func TestOverlays_Each_IsAcceptedByTheAPIServer(t *testing.T) {
-	for _, overlay := range overlays {
+	for _, overlay := range installations {
 		t.Run(overlay, func(t *testing.T) {
 			c := newCluster(t)
-			for line := range strings.Lines(c.kubectl("apply", "--kustomize", "kustomize/overlays/"+overlay)) {
+			for line := range strings.Lines(c.kubectl("apply", "--kustomize", folderOf(t, overlay))) {
 				if !strings.HasSuffix(line, " created\n") {
 					t.Errorf("on an empty cluster kubectl apply says %q", line)
 				}
@@ -27,7 +27,7 @@ func TestOverlays_Each_IsAcceptedByTheAPIServer(t *testing.T) {
 			for name, object := range rendered(t, overlay).objects {
 				c.expectStored(name, object)
 			}
-			if overlay == "single-namespace" {
+			if overlay == "single-namespace+hooks" {
 				c.expectRightsInOneNamespace()
 			}
 		})

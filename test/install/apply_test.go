@@ -15,7 +15,7 @@ import (
 )
 
 // TestConfig_Apply_SucceedsAtOnceAndDeleteLeavesNothing runs `ko apply -Rf config/`, without the images, and `ko delete -Rf config/
-// --ignore-not-found`.
+// --ignore-not-found`. In between it adds and removes the hooks.
 func TestConfig_Apply_SucceedsAtOnceAndDeleteLeavesNothing(t *testing.T) {
 	c := newCluster(t)
 	c.kubectl("wait", "--for=create", "--timeout=1m", "serviceaccount/default", "configmap/kube-root-ca.crt")
@@ -39,6 +39,16 @@ func TestConfig_Apply_SucceedsAtOnceAndDeleteLeavesNothing(t *testing.T) {
 	c.kubectl("apply", "--recursive", "--filename", "config")
 	if diff := cmp.Diff(first, versions()); diff != "" {
 		t.Errorf("config/ was applied again, and that wrote objects (-before +after):\n%s", diff)
+	}
+
+	const hooks = "kustomize/overlays/hooks"
+	c.kubectl("apply", "--filename", hooks)
+	c.kubectl("delete", "--filename", hooks, "--timeout=2m")
+	if left := c.kubectl("get", "--filename", hooks, "--ignore-not-found", "--output=name"); left != "" {
+		t.Errorf("the hooks were deleted, and there are still %s", left)
+	}
+	if diff := cmp.Diff(first, versions()); diff != "" {
+		t.Errorf("the hooks were applied and deleted, and that wrote objects of config/ (-before +after):\n%s", diff)
 	}
 
 	// The first object is the namespace of most others, which may be deleted with it before kubectl requests that.

@@ -19,7 +19,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-func TestMain(m *testing.M) { harness.Main(m) }
+func TestMain(m *testing.M) { harness.Main(m, harness.WithOverlay("hooks")) }
 
 // root is the repository's folder, relative to this one.
 const root = "../.."

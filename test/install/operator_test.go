@@ -56,7 +56,7 @@ func TestConfigMap_Invalid_CanBeFixedWhileTheWebhookIsDown(t *testing.T) {
 // included, and the webhook leaves the selectors that limit it to that namespace in place.
 func TestSingleNamespace_Operator_ServesItsNamespaceOnly(t *testing.T) {
 	dir := t.TempDir()
-	manifests := kubectl(t, localcluster(t), "/nowhere", "", "kustomize", "kustomize/overlays/single-namespace")
+	manifests := kubectl(t, localcluster(t), "/nowhere", "", "kustomize", folderOf(t, "single-namespace+hooks"))
 	if err := os.WriteFile(filepath.Join(dir, "all.yaml"), []byte(manifests), 0o600); err != nil {
 		t.Fatal(err)
 	}

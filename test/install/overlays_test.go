@@ -56,10 +56,38 @@ func TestOverlays_AllVersions_ServesEachVersion(t *testing.T) {
 	}
 }
 
-// changes are the objects in which an overlay differs from config/: with + or - if only one of them has it.
+// The overlay adds the manifests of its folder and changes none, so that the folder can also be applied and deleted by itself.
+func TestOverlays_Hooks_OnlyAddsTheManifestsOfItsFolder(t *testing.T) {
+	want := config(t).objects
+	added, err := manifest.ReadDir(filepath.Join(root, folderOf(t, "hooks")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range added {
+		name := manifest.Name(object, object.GetKind())
+		if want[name] != nil {
+			t.Errorf("config/ contains %s, too", name)
+		}
+		want[name] = object
+	}
+	if diff := cmp.Diff(want, rendered(t, "hooks").objects); diff != "" {
+		t.Errorf("the overlay differs from config/ and its own manifests (-manifests +hooks):\n%s", diff)
+	}
+}
+
+// baseOf is the installation that an overlay changes.
+func baseOf(t *testing.T, installation string) *installation {
+	t.Helper()
+	if _, base, ok := strings.Cut(installation, "+"); ok {
+		return rendered(t, base)
+	}
+	return config(t)
+}
+
+// changes are the objects in which an installation differs from its base: with + or - if only one of them has it.
 func changes(t *testing.T, overlay string) []string {
 	t.Helper()
-	before, after := config(t).objects, rendered(t, overlay).objects
+	before, after := baseOf(t, overlay).objects, rendered(t, overlay).objects
 	var changed []string
 	for name := range before {
 		if after[name] == nil {
@@ -78,40 +106,43 @@ func changes(t *testing.T, overlay string) []string {
 }
 
 func TestOverlays_HA_HasThreeReplicasOfWhichTwoStay(t *testing.T) {
-	want := []string{
-		"~ Deployment knative-samples/controller", "~ Deployment knative-samples/hooks", "~ Deployment knative-samples/webhook",
-		"~ PodDisruptionBudget knative-samples/controller", "~ PodDisruptionBudget knative-samples/hooks", "~ PodDisruptionBudget knative-samples/webhook",
-	}
-	if diff := cmp.Diff(want, changes(t, "ha")); diff != "" {
-		t.Errorf("objects that the overlay changes (-want +got):\n%s", diff)
-	}
-	ha := rendered(t, "ha")
-	for name, d := range ha.deployments {
-		if *d.Spec.Replicas != 3 {
-			t.Errorf("%s has %d replicas, want 3", name, *d.Spec.Replicas)
+	for _, installation := range []string{"ha", "ha+hooks"} {
+		var want []string
+		for name := range baseOf(t, installation).deployments {
+			want = append(want, "~ Deployment knative-samples/"+name, "~ PodDisruptionBudget knative-samples/"+name)
 		}
-		var strict []string
-		for _, c := range d.Spec.Template.Spec.TopologySpreadConstraints {
-			if c.WhenUnsatisfiable == "DoNotSchedule" {
-				strict = append(strict, c.TopologyKey)
+		slices.Sort(want)
+		if diff := cmp.Diff(want, changes(t, installation)); diff != "" {
+			t.Errorf("objects that %s changes (-want +got):\n%s", installation, diff)
+		}
+		ha := rendered(t, installation)
+		for name, d := range ha.deployments {
+			if *d.Spec.Replicas != 3 {
+				t.Errorf("%s has %d replicas, want 3", name, *d.Spec.Replicas)
+			}
+			var strict []string
+			for _, c := range d.Spec.Template.Spec.TopologySpreadConstraints {
+				if c.WhenUnsatisfiable == "DoNotSchedule" {
+					strict = append(strict, c.TopologyKey)
+				}
+			}
+			if diff := cmp.Diff([]string{"kubernetes.io/hostname"}, strict); diff != "" {
+				t.Errorf("%s: spread that is insisted on (-want +got):\n%s", name, diff)
 			}
 		}
-		if diff := cmp.Diff([]string{"kubernetes.io/hostname"}, strict); diff != "" {
-			t.Errorf("%s: spread that is insisted on (-want +got):\n%s", name, diff)
-		}
-	}
-	for _, b := range ha.budgets {
-		if b.Spec.MaxUnavailable != nil || b.Spec.MinAvailable == nil || b.Spec.MinAvailable.IntValue() != 2 {
-			t.Errorf("budget %s: %v of %v may be away, want two to stay", b.Name, b.Spec.MaxUnavailable, b.Spec.MinAvailable)
+		for _, b := range ha.budgets {
+			if b.Spec.MaxUnavailable != nil || b.Spec.MinAvailable == nil || b.Spec.MinAvailable.IntValue() != 2 {
+				t.Errorf("budget %s: %v of %v may be away, want two to stay", b.Name, b.Spec.MaxUnavailable, b.Spec.MinAvailable)
+			}
 		}
 	}
 }
 
 // limited are the changes by which what the accounts may do with objects in any namespace counts in one namespace.
-func limited(t *testing.T) []string {
+func limited(t *testing.T, installation string) []string {
 	t.Helper()
 	changed := []string{"+ Role default/mallard-directory", "+ RoleBinding default/mallard-directory"}
-	for name := range config(t).objects {
+	for name := range baseOf(t, installation).objects {
 		kind, role, _ := strings.Cut(name, " ")
 		inNamespaces := role == "mallard-controller" || strings.HasPrefix(role, "mallard-") && role != "mallard-webhook" &&
 			slices.ContainsFunc([]string{"-controller", "-hooks", "-webhook"}, func(suffix string) bool { return strings.HasSuffix(role, suffix) })
@@ -123,19 +154,28 @@ func limited(t *testing.T) []string {
 }
 
 func TestOverlays_SingleNamespace_ChangesOnlyPermissions(t *testing.T) {
-	want := append(limited(t), "- Namespace knative-samples-directory",
+	for _, installation := range []string{"single-namespace", "single-namespace+hooks"} {
+		t.Run(installation, func(t *testing.T) { expectOneNamespace(t, installation) })
+	}
+}
+
+func expectOneNamespace(t *testing.T, installation string) {
+	t.Helper()
+	single, before := rendered(t, installation), baseOf(t, installation)
+	want := append(limited(t, installation), "- Namespace knative-samples-directory",
 		"- Role knative-samples-directory/mallard-directory", "- RoleBinding knative-samples-directory/mallard-directory",
 		"~ ConfigMap knative-samples/config-addressable",
-		"~ Deployment knative-samples/controller", "~ Deployment knative-samples/hooks", "~ Deployment knative-samples/webhook",
 		"~ MutatingWebhookConfiguration binding.webhook.samples.knative.dev",
 		"~ MutatingWebhookConfiguration defaulting.webhook.samples.knative.dev",
 		"~ ValidatingWebhookConfiguration validation.webhook.samples.knative.dev",
 	)
+	for name := range before.deployments {
+		want = append(want, "~ Deployment knative-samples/"+name)
+	}
 	slices.Sort(want)
-	if diff := cmp.Diff(want, changes(t, "single-namespace")); diff != "" {
+	if diff := cmp.Diff(want, changes(t, installation)); diff != "" {
 		t.Errorf("objects that the overlay changes (-want +got):\n%s", diff)
 	}
-	single, before := rendered(t, "single-namespace"), config(t)
 	for name := range before.objects {
 		if role, ok := strings.CutPrefix(name, "ClusterRole "); ok && single.objects[name] == nil {
 			if diff := cmp.Diff(before.objects[name].Object["rules"], single.objects["Role default/"+role].Object["rules"]); diff != "" {
@@ -168,13 +208,8 @@ const crdName = "addressableservices.samples.knative.dev"
 
 // The namespace is written once, in watched.yaml, and reaches every place.
 func TestOverlays_SingleNamespace_IsNamedOnce(t *testing.T) {
-	dir := t.TempDir()
-	for _, folder := range []string{"config", "kustomize/overlays/single-namespace"} {
-		if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS(filepath.Join(root, folder))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	overlay := filepath.Join(dir, "kustomize", "overlays", "single-namespace")
+	const installation = "single-namespace+hooks"
+	overlay := folderOf(t, installation)
 	path := filepath.Join(overlay, "watched.yaml")
 	content, err := os.ReadFile(path)
 	if err != nil || strings.Count(string(content), "namespace: default") != 1 {
@@ -192,7 +227,7 @@ func TestOverlays_SingleNamespace_IsNamedOnce(t *testing.T) {
 	}
 	// Roles and bindings, the directory, three variables, four selectors.
 	want := 8
-	for _, change := range limited(t) {
+	for _, change := range limited(t, installation) {
 		if strings.HasPrefix(change, "+ ") {
 			want++
 		}
@@ -211,7 +246,7 @@ func TestOverlays_EachObject_IsAcceptedByTheAPIServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, overlay := range overlays {
+	for _, overlay := range installations {
 		for name, object := range rendered(t, overlay).objects {
 			ref := env.Ref(t, "", object)
 			_, err := client.Resource(ref.Resource).Namespace(ref.Namespace).Create(t.Context(), object, metav1.CreateOptions{

@@ -64,7 +64,7 @@ func TestConfig_Pods_AreAdmittedAsRestrictedWithoutAWarning(t *testing.T) {
 		})
 		return err
 	}
-	for _, overlay := range overlays {
+	for _, overlay := range installations {
 		for _, d := range rendered(t, overlay).deployments {
 			if err := create(d, func(*corev1.PodSpec) {}); err != nil {
 				t.Errorf("overlay %s: the Pod of %s is rejected: %v", overlay, d.Name, err)

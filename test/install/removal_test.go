@@ -97,22 +97,21 @@ func (i *installation) remains(t *testing.T, kind string) []string {
 // without copies the manifests except for those that are named after a kind, and lists the rest as make generate does.
 func without(t *testing.T, kind string) string {
 	t.Helper()
-	dir := t.TempDir()
-	for _, folder := range []string{"config", "kustomize"} {
-		if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS(filepath.Join(root, folder))); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir := manifests(t)
 	own, err := filepath.Glob(filepath.Join(dir, "config", "*"+kind+"*"))
 	if err != nil || len(own) < 2 {
 		t.Fatalf("finding the files of %s: %v, %q", kind, err, own)
 	}
-	for _, path := range own {
+	ofHooks, err := filepath.Glob(filepath.Join(dir, "kustomize", "overlays", "hooks", "*"+kind+"*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range append(own, ofHooks...) {
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if out, err := exec.CommandContext(t.Context(), filepath.Join(root, "hack", "update-kustomization.sh"), filepath.Join(dir, "config")).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), filepath.Join(root, "hack", "update-kustomization.sh"), dir).CombinedOutput(); err != nil {
 		t.Fatalf("listing the manifests: %v\n%s", err, out)
 	}
 	return dir

@@ -7,7 +7,10 @@ package install
 
 import (
 	"maps"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -22,7 +25,42 @@ import (
 )
 
 // overlays are the folders below kustomize/overlays.
-var overlays = []string{"all-versions", "default", "ha", "single-namespace"}
+var overlays = []string{"all-versions", "default", "ha", "hooks", "single-namespace"}
+
+// installations are the overlays, and those that have the overlay hooks as their base instead of config/.
+var installations = append(slices.Clone(overlays), "ha+hooks", "single-namespace+hooks")
+
+// folderOf returns the folder of an installation, which is a copy if two overlays are combined.
+func folderOf(t *testing.T, installation string) string {
+	t.Helper()
+	overlay, base, combined := strings.Cut(installation, "+")
+	path := filepath.Join("kustomize", "overlays", overlay)
+	if !combined {
+		return path
+	}
+	path = filepath.Join(manifests(t), path)
+	file := filepath.Join(path, "kustomization.yaml")
+	content, err := os.ReadFile(file)
+	if err != nil || strings.Count(string(content), "- ../../../config\n") != 1 {
+		t.Fatalf("%s does not have config/ as its base: %v\n%s", file, err, content)
+	}
+	if err := os.WriteFile(file, []byte(strings.Replace(string(content), "- ../../../config\n", "- ../"+base+"\n", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// manifests returns a folder with copies of config/ and kustomize/.
+func manifests(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, folder := range []string{"config", "kustomize"} {
+		if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS(filepath.Join(root, folder))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
 
 // installation holds the applied objects, by name, and typed where a test reads their fields.
 type installation struct {
@@ -34,7 +72,7 @@ type installation struct {
 	namespaces  map[string]map[string]string // labels by name
 }
 
-// rendered is an overlay as `kubectl kustomize` renders it.
+// rendered is an installation as `kubectl kustomize` renders it.
 func rendered(t *testing.T, overlay string) *installation {
 	t.Helper()
 	text := renderedText(t, overlay)
@@ -45,7 +83,7 @@ func rendered(t *testing.T, overlay string) *installation {
 	return newInstallation(t, objects)
 }
 
-// texts holds what kubectl rendered, by overlay.
+// texts holds what kubectl rendered, by installation.
 var texts = struct {
 	sync.Mutex
 
@@ -57,7 +95,7 @@ func renderedText(t *testing.T, overlay string) string {
 	texts.Lock()
 	defer texts.Unlock()
 	if texts.of[overlay] == "" {
-		texts.of[overlay] = kubectl(t, localcluster(t), "/nowhere", "", "kustomize", filepath.Join("kustomize", "overlays", overlay))
+		texts.of[overlay] = kubectl(t, localcluster(t), "/nowhere", "", "kustomize", folderOf(t, overlay))
 	}
 	return texts.of[overlay]
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-func TestMain(m *testing.M) { harness.Main(m, harness.AllVersions()) }
+func TestMain(m *testing.M) { harness.Main(m, harness.AllVersions(), harness.WithOverlay("hooks")) }
 
 const root = "../../"
 

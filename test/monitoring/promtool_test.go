@@ -82,7 +82,7 @@ var two = installation{"controller": {"controller", "controller-1"}, "hooks": {"
 
 func TestQueries_Dashboard_ReturnDataAndNoAlertFires(t *testing.T) {
 	t.Parallel()
-	env := harness.Own(t, harness.AllVersions(), harness.WithReplicas("controller", 2))
+	env := harness.Own(t, harness.AllVersions(), harness.WithOverlay("hooks"), harness.WithReplicas("controller", 2))
 	work(t, env)
 	two.awaitMeasured(t, env)
 	const rounds = 3

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// service holds the fields of a Service of config/ that decide about scraping.
+// service holds the fields of a Service that decide about scraping.
 type service struct {
 	Kind     string `json:"kind"`
 	Metadata struct {
@@ -30,12 +30,12 @@ type service struct {
 	} `json:"spec"`
 }
 
-// services are those of config/: the two for metrics and the webhook's own, which must not be scraped.
+// services are those for metrics, also of the overlay hooks, and the webhook's own, which must not be scraped.
 func services(t *testing.T) []service {
 	t.Helper()
 	var found []service
-	for _, file := range []string{"200-hooks.yaml", "400-metrics-services.yaml", "400-webhook-service.yaml"} {
-		content, err := os.ReadFile(root + "config/" + file)
+	for _, file := range []string{"kustomize/overlays/hooks/200-hooks.yaml", "config/400-metrics-services.yaml", "config/400-webhook-service.yaml"} {
+		content, err := os.ReadFile(root + file)
 		if err != nil {
 			t.Fatal(err)
 		}

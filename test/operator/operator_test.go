@@ -101,7 +101,7 @@ func isWork(e harness.AuditEntry) bool { return e.Resource != "leases" }
 
 func TestPermissions_LifeOfEachObject_NeedsNoOthers(t *testing.T) {
 	t.Parallel()
-	env := harness.Own(t)
+	env := harness.Own(t, harness.WithOverlay("hooks"))
 	mark := env.Mark(t)
 	s := apply(t, env)
 	s.awaitReady(t)

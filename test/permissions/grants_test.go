@@ -70,11 +70,14 @@ func (g grant) attributes() *authorizationv1.ResourceAttributes {
 	}
 }
 
-// granted reads every grant of config/ that a binding there gives to an account, except for those of the kinds that a ClusterRole aggregates:
+// manifests are patterns of the files with the permissions of the processes.
+var manifests = []string{"../../config/*.yaml", "../../kustomize/overlays/hooks/*.yaml"}
+
+// granted reads every grant of the manifests that a binding there gives to an account, except for those of the kinds that a ClusterRole aggregates:
 // the suites do not do everything with each of these kinds.
 func granted(t *testing.T) []grant {
 	t.Helper()
-	return slices.DeleteFunc(grantsOf(t, "../../config/*.yaml"), func(g grant) bool { return g.aggregated })
+	return slices.DeleteFunc(grantsOf(t, manifests...), func(g grant) bool { return g.aggregated })
 }
 
 // rolesOf reads the roles by their keys, and their bindings, of the manifests that match the patterns.

@@ -16,7 +16,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-func TestMain(m *testing.M) { harness.Main(m) }
+func TestMain(m *testing.M) { harness.Main(m, harness.WithOverlay("hooks")) }
 
 var accounts = []string{"controller", "hooks", "webhook"}
 

@@ -18,7 +18,7 @@ import (
 // TestPermissions_Grants_AreAllUsedAndSufficient makes the operator send all requests that it can send, and compares them with the grants.
 // The other suites cause a part of these requests.
 func TestPermissions_Grants_AreAllUsedAndSufficient(t *testing.T) {
-	options := []harness.Option{harness.WithProxy("controller")}
+	options := []harness.Option{harness.WithOverlay("hooks"), harness.WithProxy("controller")}
 	for _, name := range accounts {
 		// client-go lists only when an API server cannot stream what there is, as
 		// an older one. The permission is for that, so it is tried that way.

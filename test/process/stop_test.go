@@ -35,7 +35,7 @@ spec:
 
 func TestController_SIGTERM_ExitsZeroAndReleasesItsLeases(t *testing.T) {
 	t.Parallel()
-	env := harness.Own(t)
+	env := harness.Own(t, harness.WithOverlay("hooks"))
 	for _, name := range []string{"controller", "hooks", "webhook"} {
 		t.Run(name, func(t *testing.T) {
 			harness.Eventually(t, "the process has its leases", func(ctx context.Context) error {

@@ -27,10 +27,16 @@ var kinds = []string{
 	"ValidatingWebhookConfiguration",
 }
 
-// configObjects are the objects of config/ in the order of `ko apply -Rf config/`, which is that of file names.
+// configObjects are the objects of config/ in the order of `ko apply -Rf config/`, which is that of file names, and after them those of the overlay hooks,
+// which forks may lack.
 func configObjects(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
-	return objectsBelow(t, "config")
+	const hooks = "kustomize/overlays/hooks"
+	objects := objectsBelow(t, "config")
+	if len(files(t, hooks)) > 0 {
+		objects = append(objects, objectsBelow(t, hooks)...)
+	}
+	return objects
 }
 
 // objectsBelow are those of a folder, in the order of file names.

@@ -29,7 +29,7 @@ func TestKind_NamesOutsideItsOwnFolders_AreFew(t *testing.T) {
 		kinds = append(kinds, strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "300-"), ".yaml"))
 	}
 	own := regexp.MustCompile(`(?i)` + strings.Join(append(kinds, "^pkg/binding/"), "|")) // package binding is a part of AddressBinding
-	excluded := regexp.MustCompile(`_test\.go$|^(test|docs|pkg/client|third_party|conversion|localcluster|hack/mutants|hack/template)/|/zz_generated|^CHANGELOG\.md$|^\.template\.yaml$|^config/Kustomization$|^kustomize/overlays/all-versions/|^config/500-webhook-configuration\.yaml$`)
+	excluded := regexp.MustCompile(`_test\.go$|^(test|docs|pkg/client|third_party|conversion|localcluster|hack/mutants|hack/template)/|/zz_generated|^CHANGELOG\.md$|^\.template\.yaml$|/Kustomization$|^kustomize/overlays/all-versions/|^config/500-webhook-configuration\.yaml$`)
 	for _, kind := range kinds {
 		crd := read(t, "config/300-"+kind+".yaml")
 		names := []string{kind}

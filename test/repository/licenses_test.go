@@ -17,7 +17,7 @@ var image = regexp.MustCompile(`ko://\S+/(cmd/\w+)`)
 // The images carry the licenses as their data, which ko takes from a folder next to the program.
 func TestLicenses_Images_CarryThem(t *testing.T) {
 	programs := map[string]bool{}
-	for _, path := range files(t, "config/*.yaml", "post-install/*.yaml", "optional/*.yaml") {
+	for _, path := range files(t, "config/*.yaml", "kustomize/*.yaml", "post-install/*.yaml", "optional/*.yaml") {
 		for _, match := range image.FindAllStringSubmatch(read(t, path), -1) {
 			programs[filepath.Join(root, match[1])] = true
 		}

@@ -16,12 +16,14 @@ import (
 
 func TestRunImages_Samples_BecomeReady(t *testing.T) {
 	t.Parallel()
-	p := start(t, deadProxy, "--via=ko", "--wait=ready")
+	p := start(t, deadProxy, "--via=ko", "--config=config", "--config=kustomize/overlays/hooks", "--wait=ready")
 	if status := p.exit(); status != 0 {
 		t.Fatalf("got exit status %d, want 0", status)
 	}
 	for _, line := range []string{
-		"✓ Control plane built", "✓ ko built", "✓ Control plane started", "Building github.com/mallard-dev/mallard/cmd/controller", "✓ Applied config/ ", "✓ Operator ready", "✓ Applied samples/ ",
+		"✓ Control plane built", "✓ ko built", "✓ Control plane started", "Building github.com/mallard-dev/mallard/cmd/controller",
+		"Building github.com/mallard-dev/mallard/cmd/hooks", "✓ Applied config/ and kustomize/overlays/hooks/ ",
+		"✓ Operator ready", "✓ Applied samples/ ",
 		"  export KO_DOCKER_REPO=127.0.0.1:", "  export KO_DEFAULTBASEIMAGE=127.0.0.1:", "✓ Ready: 5 samples", "✓ Stopped",
 	} {
 		if !strings.Contains(p.text(), line) {

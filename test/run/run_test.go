@@ -164,7 +164,7 @@ spec:
 			t.Errorf("it did not print %q", text)
 		}
 	}
-	p.leavesLogsOf("controller", "hooks", "webhook")
+	p.leavesLogsOf("controller", "webhook")
 }
 
 func TestRun_ProcessDies_IsReported(t *testing.T) {
@@ -180,7 +180,7 @@ func TestRun_ProcessDies_IsReported(t *testing.T) {
 			t.Errorf("it did not print %q", text)
 		}
 	}
-	p.leavesLogsOf("controller", "hooks", "webhook")
+	p.leavesLogsOf("controller", "webhook")
 }
 
 // notPermitted is a configuration in which the controller is not allowed to list what it reconciles, so that it never is ready.
@@ -213,7 +213,7 @@ func TestRun_ProcessNotReady_EndsWithItsErrorsAndKeepsLogs(t *testing.T) {
 			t.Errorf("it did not print %q", text)
 		}
 	}
-	p.leavesLogsOf("controller", "hooks", "webhook")
+	p.leavesLogsOf("controller", "webhook")
 }
 
 func TestRun_InterruptWhileProcessNotReady_PrintsItsErrors(t *testing.T) {
@@ -263,6 +263,7 @@ func TestRun_InvalidInput_IsRejected(t *testing.T) {
 		"Wait":      {[]string{"--wait=forever"}, 2, "--wait=forever: the only thing to wait for is ready"},
 		"Via":       {[]string{"--via=docker"}, 2, "--via=docker: the only other way to run the operator is ko"},
 		"Versions":  {[]string{"--versions=v1"}, 2, "--versions=v1: must be all, or be left out"},
+		"Overlay":   {[]string{"--config=config", "--config=kustomize/overlays/ha"}, 1, "ha/kustomization.yaml: document 1: a Kustomization changes manifests"},
 		"Timeout":   {[]string{"--timeout=0s"}, 2, "--timeout=0s: must be more than 0"},
 		"Argument":  {[]string{"ready"}, 2, "only flags are known"},
 		"Command":   {[]string{"--"}, 2, "--: must be followed by a command to run"},

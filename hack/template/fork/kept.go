@@ -44,7 +44,7 @@ var keeps = []kept{
 	{"release", []string{"hack/release.sh", ".github/workflows/release.yaml"}, "images and manifests of a tag"},
 	{"overlays", []string{"kustomize"}, "variants of the installation"},
 	{"monitoring", []string{"monitoring"}, "alerts, a dashboard, and how Prometheus finds the operator"},
-	{"hooks", []string{"cmd/hooks"}, "programs in any language that answer changes"},
+	{"hooks", []string{"cmd/hooks", "kustomize/overlays/hooks"}, "programs in any language that answer changes"},
 	{"migrate", []string{"cmd/migrate", "post-install"}, "the migration of stored objects"},
 	{"observer", []string{"cmd/observer", "optional"}, "the example of an observer"},
 }

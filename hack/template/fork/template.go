@@ -75,12 +75,14 @@ var parts = []part{{
 }, {
 	names: []string{"hooks"},
 	remove: []string{
-		"config/hooks.yaml", "config/200-hooks.yaml", "config/200-addressableservice-hooks.yaml", "samples/600-addressableservice-hook.yaml",
+		"kustomize/overlays/hooks", "samples/600-addressableservice-hook.yaml",
 	},
 	edits: []edit{
 		{"pkg/configuration/configuration.go", `, "hooks"`, ""},
 		{"config/config-logging.yaml", `(?m)^    loglevel\.hooks.*\n`, ""},
-		{"kustomize/overlays/ha/kustomization.yaml", `(?m)^  - name: hooks\n.*\n`, ""},
+		{"Makefile", `; OVERLAY=hooks: runs hooks`, ""},
+		{"hack/test.sh", ` --config=config --config=kustomize/overlays/hooks`, ""},
+		{"test/operator/operator_test.go", `, harness\.WithOverlay\("hooks"\)`, ""},
 	},
 }, {
 	names: []string{"release"},
@@ -152,7 +154,7 @@ var parts = []part{{
 		"pkg/reconciler/addressableservice", "test/addressableservice", "test/fixtures", "pkg/webhook/admission_test.go", "pkg/webhook/upstream_test.go",
 		"pkg/apis/samples/addressableservice.go", "pkg/apis/samples/v1", "config/*addressableservice*.yaml", "samples/*addressableservice*.yaml",
 		"cmd/hooks/addressableservice*.go", "pkg/apis/config/addressable*.go", "pkg/apis/config/store*.go", "pkg/apis/config/testing_test.go",
-		"config/config-addressable.yaml",
+		"config/config-addressable.yaml", "kustomize/overlays/hooks/*addressableservice*.yaml",
 	},
 	edits: []edit{
 		{"cmd/controller/main.go", `(?m)^.*\baddressableservice\b.*\n`, ""},

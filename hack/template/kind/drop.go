@@ -53,7 +53,7 @@ func Drop(ctx context.Context, root string, o Options, out io.Writer) error {
 func (p *project) filesOf(lower string, all []string) []string {
 	own := regexp.MustCompile(`^(pkg/apis/` + p.API + `/(` + lower + `|(` + strings.Join(p.versions, "|") + `)/` + lower + `_\w+)\.go|` +
 		`(pkg/reconciler|test)/` + lower + `/.*|test/permissions/` + lower + `_test\.go|` +
-		`(config|samples)/[0-9]+-` + lower + `(-[^/]*)?\.yaml|` + pages + `/` + lower + `\.md)$`)
+		`(config|kustomize/overlays/\w+|samples)/[0-9]+-` + lower + `(-[^/]*)?\.yaml|` + pages + `/` + lower + `\.md)$`)
 	files := slices.DeleteFunc(slices.Clone(all), func(path string) bool { return !own.MatchString(path) || !p.exists(path) })
 	slices.Sort(files)
 	return slices.Compact(files)

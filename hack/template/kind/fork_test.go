@@ -138,7 +138,8 @@ func TestUnregister_MatchConditionsOfTheKind_AreRemoved(t *testing.T) {
 
 func TestDrop_FilesOfTheKind_AreThoseWithItsName(t *testing.T) {
 	own := []string{
-		"config/200-lily-roles.yaml", "config/300-lily.yaml", "docs/reference/api/lily.md", "pkg/apis/kestrel/lily.go", "pkg/apis/kestrel/v1/lily_types.go",
+		"config/200-lily-roles.yaml", "config/300-lily.yaml", "docs/reference/api/lily.md", "kustomize/overlays/hooks/200-lily-hooks.yaml",
+		"pkg/apis/kestrel/lily.go", "pkg/apis/kestrel/v1/lily_types.go",
 		"pkg/reconciler/lily/controller.go", "pkg/reconciler/lily/testdata/a.json", "samples/500-lily-large.yaml", "samples/500-lily.yaml", "test/lily/doc.go",
 		"test/permissions/lily_test.go",
 	}

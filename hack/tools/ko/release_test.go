@@ -177,7 +177,12 @@ func TestRelease_FromTwoFolders_IsIdentical(t *testing.T) {
 			inspect(t, image)
 		}
 	})
-	t.Run("Install", func(t *testing.T) { expectPinned(t, first["install.yaml"], []string{images[0], images[1], images[3]}) })
+	t.Run("Install", func(t *testing.T) {
+		expectPinned(t, first["install.yaml"], []string{images[0], images[3]})
+		if strings.Contains(first["install.yaml"], images[1]) {
+			t.Error("install.yaml has the hooks, which belong to an overlay")
+		}
+	})
 	t.Run("PostInstall", func(t *testing.T) { expectPinned(t, first["post-install.yaml"], images[2:3]) })
 	t.Run("Monitoring", func(t *testing.T) { expectMonitoring(t, first["monitoring.yaml"]) })
 	t.Run("Kustomize", func(t *testing.T) { expectKustomize(t, first["kustomize.tar.gz"], images) })
@@ -271,7 +276,8 @@ func expectKustomize(t *testing.T, compressed string, images []string) {
 	}
 	for _, want := range []string{
 		"config/Kustomization", "config/controller.yaml", "post-install/200-migrate.yaml", "kustomize/overlays/default/kustomization.yaml",
-		"kustomize/overlays/ha/kustomization.yaml", "kustomize/overlays/single-namespace/watched.yaml", "samples/100-addressableservice.yaml", "LICENSE",
+		"kustomize/overlays/ha/kustomization.yaml", "kustomize/overlays/hooks/Kustomization", "kustomize/overlays/hooks/hooks.yaml",
+		"kustomize/overlays/single-namespace/watched.yaml", "samples/100-addressableservice.yaml", "LICENSE",
 		"monitoring/dashboard.json", "monitoring/rules.yaml", "monitoring/prometheusrule.yaml", "monitoring/scrape-config.yaml", "monitoring/servicemonitor.yaml",
 	} {
 		if !slices.Contains(names, "mallard-"+testVersion+"/"+want) {

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -13,6 +14,7 @@ import (
 	"maps"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"sync"
 	"syscall"
@@ -211,8 +213,12 @@ func start(ctx context.Context, options []Option) (_ *Env, err error) {
 		}
 		return env, env.connect()
 	}
+	config := []string{cmp.Or(settings.config, filepath.Join(module, "config"))}
+	if settings.overlay != "" {
+		config = append(config, filepath.Join(module, "kustomize", "overlays", settings.overlay))
+	}
 	env.environment, err = environment.Start(ctx, environment.Options{
-		Module: module, Dir: dir, Config: settings.config, Images: settings.images, Bare: settings.bare, Hold: settings.hold, Replicas: settings.replicas,
+		Module: module, Dir: dir, Config: config, Images: settings.images, Bare: settings.bare, Hold: settings.hold, Replicas: settings.replicas,
 		AllVersions: settings.allVersions,
 		Overrides: func(config *rest.Config) (map[string]processes.Override, error) {
 			return env.overrides(ctx, config, settings)

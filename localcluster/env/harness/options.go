@@ -24,6 +24,8 @@ type settings struct {
 	// separate keeps the suite from sharing an environment that runs already.
 	separate bool
 	config   string
+	// overlay is the name of the one whose manifests are added.
+	overlay string
 	// allVersions has the CRDs serve all of their versions.
 	allVersions bool
 	images      bool
@@ -45,6 +47,10 @@ func WithConfig(dir string) Option { return func(s *settings) { s.separate, s.co
 // AllVersions has the operator's CRDs serve all of their versions. It is for tests that use a version that the manifests do not serve. A suite with this
 // option can share a running environment, which must serve these versions, as that of make test and of make run VERSIONS=all does.
 func AllVersions() Option { return func(s *settings) { s.allVersions = true } }
+
+// WithOverlay adds the manifests of an overlay in kustomize/overlays that only adds manifests. A suite with this option can share a running environment,
+// which must have them, as that of make test and of make run OVERLAY=NAME does.
+func WithOverlay(name string) Option { return func(s *settings) { s.overlay = name } }
 
 // WithImages runs the operator as a cluster does: ko applies it, and it runs from images in Pods. There are no processes
 // then, and options about them have no effect. Linux only.

@@ -25,32 +25,35 @@ import (
 // extensions are the file names that `kubectl apply -f FOLDER` looks at.
 var extensions = []string{".yaml", ".yml", ".json"}
 
-// ReadDir reads every manifest of a folder, but not of the folders in it, sorted by file name as kubectl does. A folder
+// ReadDir reads every manifest of the folders, but not of the folders in them, sorted by file name as kubectl does. A folder
 // without any object is an error, since every caller is about to apply it. Errors name the file and the document in it.
-func ReadDir(dir string) ([]*unstructured.Unstructured, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, fmt.Errorf("reading the manifests of %s: %w", dir, err)
-	}
+func ReadDir(dirs ...string) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
-	for _, entry := range entries {
-		if entry.IsDir() || !slices.Contains(extensions, filepath.Ext(entry.Name())) {
-			continue
-		}
-		path := filepath.Join(dir, entry.Name())
-		// os.ReadFile follows a symbolic link, which may still turn out to be a folder.
-		content, err := os.ReadFile(path)
+	for _, dir := range dirs {
+		entries, err := os.ReadDir(dir)
 		if err != nil {
 			return nil, fmt.Errorf("reading the manifests of %s: %w", dir, err)
 		}
-		parsed, err := Parse(content)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+		before := len(objects)
+		for _, entry := range entries {
+			if entry.IsDir() || !slices.Contains(extensions, filepath.Ext(entry.Name())) {
+				continue
+			}
+			path := filepath.Join(dir, entry.Name())
+			// os.ReadFile follows a symbolic link, which may still turn out to be a folder.
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return nil, fmt.Errorf("reading the manifests of %s: %w", dir, err)
+			}
+			parsed, err := Parse(content)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+			objects = append(objects, parsed...)
 		}
-		objects = append(objects, parsed...)
-	}
-	if len(objects) == 0 {
-		return nil, fmt.Errorf("%s holds no manifest: at least one object in a .yaml, .yml or .json file is needed", dir)
+		if len(objects) == before {
+			return nil, fmt.Errorf("%s holds no manifest: at least one object in a .yaml, .yml or .json file is needed", dir)
+		}
 	}
 	return objects, nil
 }
@@ -106,6 +109,9 @@ func parseDocument(document []byte) ([]*unstructured.Unstructured, error) {
 			items = append(items, &list.Items[i])
 		}
 		return items, nil
+	}
+	if object.GetKind() == "Kustomization" {
+		return nil, errors.New("a Kustomization changes manifests, which kubectl kustomize does; only a folder of manifests can be read")
 	}
 	if object.GetName() == "" && object.GetGenerateName() == "" {
 		return nil, fmt.Errorf("metadata.name of the %s is missing", object.GetKind())

@@ -41,7 +41,12 @@ func TestParse_Documents_ReturnsObjects(t *testing.T) {
 		"Scalar":       {reason: "a mapping is needed", text: "hello", err: "document 1: not a YAML mapping"},
 		"DuplicateKey": {reason: "which of the two is meant is unknown", text: "apiVersion: v1\napiVersion: v2\n", err: `"apiVersion" already set`},
 		"NoVersion":    {reason: "the field is named", text: "kind: Secret\nmetadata: {name: a}\n", err: "apiVersion is missing"},
-		"NoName":       {reason: "the field is named", text: "apiVersion: v1\nkind: Secret\n", err: "metadata.name of the Secret is missing"},
+		"Kustomization": {
+			reason: "its patches would be left out",
+			text:   "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [../config]\n",
+			err:    "document 1: a Kustomization changes manifests",
+		},
+		"NoName": {reason: "the field is named", text: "apiVersion: v1\nkind: Secret\n", err: "metadata.name of the Secret is missing"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -113,7 +118,7 @@ func TestReadDir_Folder_ReturnsObjectsInOrder(t *testing.T) {
 	write("100-a.json", `{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}}`)
 	write("samples/c.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: c}\n")
 	write("README.md", "not a manifest")
-	objects, err := ReadDir(dir)
+	objects, err := ReadDir(filepath.Join(dir, "samples"), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,8 +126,8 @@ func TestReadDir_Folder_ReturnsObjectsInOrder(t *testing.T) {
 	for _, object := range objects {
 		got = append(got, object.GetName())
 	}
-	if diff := cmp.Diff([]string{"a", "b"}, got); diff != "" {
-		t.Errorf("files by name, folders left out (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{"c", "a", "b"}, got); diff != "" {
+		t.Errorf("folders as they are listed, files by name, folders in them left out (-want +got):\n%s", diff)
 	}
 	write("300-broken.yaml", "kind: [")
 	if _, err := ReadDir(dir); err == nil || !strings.Contains(err.Error(), "300-broken.yaml: document 1") {

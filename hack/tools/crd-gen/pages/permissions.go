@@ -46,9 +46,9 @@ type rule struct {
 	Verbs         []string `yaml:"verbs"`
 }
 
-// permissionsPage returns the page of the permissions that the manifests of config/, post-install/ and optional/ grant.
+// permissionsPage returns the page of the permissions that the manifests of config/, post-install/, optional/ and the overlay hooks grant.
 func permissionsPage(root string) (string, error) {
-	manifests, err := readManifests(root, "config", "post-install", "optional")
+	manifests, err := readManifests(root, "config", "kustomize/overlays/hooks", "post-install", "optional")
 	if err != nil {
 		return "", err
 	}

@@ -24,8 +24,10 @@ const exitUsage = 2
 
 // options are the program's flags.
 type options struct {
-	module, config, samples string
-	wait                    bool
+	module, samples string
+	// configs are the folders of the operator's manifests.
+	configs []string
+	wait    bool
 	// allVersions has the CRDs serve all of their versions.
 	allVersions bool
 	// images has the operator run from images that ko builds, instead of as processes.
@@ -46,7 +48,10 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	var wait, via, versions string
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(&o.config, "config", "", "folder of the operator's manifests (default: config in the module)")
+	flags.Func("config", "`folder` of the operator's manifests; several are applied in their order (default: config in the module)", func(folder string) error {
+		o.configs = append(o.configs, folder)
+		return nil
+	})
 	flags.StringVar(&o.samples, "samples", "", "folder of the samples (default: samples in the module)")
 	flags.StringVar(&wait, "wait", "", `"ready": end with 0 once every sample is Ready, or with 1 and a diagnosis`)
 	flags.StringVar(&via, "via", "", `"ko": apply the operator with ko, so that it runs from images in Pods as in a cluster (Linux only); processes by default`)
@@ -109,14 +114,18 @@ func (o *options) complete(wait, via, versions string, rest []string) (err error
 	if o.module, err = controlplane.Repository(); err != nil {
 		return err
 	}
-	if o.config == "" {
-		o.config = filepath.Join(o.module, "config")
+	if len(o.configs) == 0 {
+		o.configs = []string{filepath.Join(o.module, "config")}
 	}
 	if o.samples == "" {
 		o.samples = filepath.Join(o.module, "samples")
 	}
+	paths := []*string{&o.samples}
+	for i := range o.configs {
+		paths = append(paths, &o.configs[i])
+	}
 	var failures []error
-	for _, path := range []*string{&o.config, &o.samples} {
+	for _, path := range paths {
 		var failure error
 		*path, failure = filepath.Abs(*path)
 		failures = append(failures, failure)

@@ -35,7 +35,7 @@ type session struct {
 
 // run does everything; what it has started has stopped when it returns. Its error is printed to the user.
 func run(ctx, hurry context.Context, o options, s *screen) (err error) {
-	configuration, err := manifest.ReadDir(o.config)
+	configuration, err := manifest.ReadDir(o.configs...)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func run(ctx, hurry context.Context, o options, s *screen) (err error) {
 	}()
 	r := &session{options: o, screen: s, samples: found, exits: make(chan error, 1)}
 	r.env, err = environment.Start(ctx, environment.Options{
-		Module: o.module, Config: o.config, AllVersions: o.allVersions, Dir: dir, Images: o.images, Progress: s, Begin: r.begin, OnExit: r.noteExit,
+		Module: o.module, Config: o.configs, AllVersions: o.allVersions, Dir: dir, Images: o.images, Progress: s, Begin: r.begin, OnExit: r.noteExit,
 		Hurry: hurry, Existing: existing, Samples: o.samples,
 		ReadyTimeout: o.startTimeout,
 		OnError:      func(err error) { s.print("! " + err.Error() + "\n") },
@@ -123,25 +123,27 @@ func removeFolder(dir string, keepLogs bool) error {
 
 // begin shows a phase of the start.
 func (r *session) begin(phase environment.Phase) (end func()) {
+	configs := r.short(slices.Clone(r.options.configs)...)
 	texts := map[environment.Phase][2]string{
 		environment.BuildCluster:  {"Building the control plane", "Control plane built"},
 		environment.BuildOperator: {"Building the operator", "Operator built"},
 		environment.BuildKo:       {"Building ko", "ko built"},
 		environment.StartCluster:  {"Starting the control plane", "Control plane started"},
-		environment.ApplyConfig:   {"Applying " + r.short(r.options.config), "Applied " + r.short(r.options.config)},
+		environment.ApplyConfig:   {"Applying " + configs, "Applied " + configs},
 		environment.StartOperator: {"Starting the operator", "Operator ready"},
 	}
 	step := r.screen.begin(texts[phase][0])
 	return func() { step.end(texts[phase][1]) }
 }
 
-// short is a path as the user would type it.
-func (r *session) short(path string) string {
-	relative, err := filepath.Rel(r.options.module, path)
-	if err != nil || strings.HasPrefix(relative, "..") {
-		return path
+// short joins the paths of folders as the user would type them.
+func (r *session) short(paths ...string) string {
+	for i, path := range paths {
+		if relative, err := filepath.Rel(r.options.module, path); err == nil && !strings.HasPrefix(relative, "..") {
+			paths[i] = relative + string(filepath.Separator)
+		}
 	}
-	return relative + string(filepath.Separator)
+	return strings.Join(paths, " and ")
 }
 
 // show applies the samples and follows them.

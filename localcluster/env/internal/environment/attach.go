@@ -38,7 +38,7 @@ func Attach(ctx context.Context, kubeconfig string, options Options) (*Env, erro
 	if e.Config, err = adminConfig(kubeconfig); err != nil {
 		return nil, fmt.Errorf("environment variable %s: %w", Variable, err)
 	}
-	if e.Manifests, err = manifest.ReadDir(options.Config); err != nil {
+	if e.Manifests, err = manifest.ReadDir(options.Config...); err != nil {
 		return nil, err
 	}
 	if e.Localcluster, err = controlplane.Build(ctx, options.Progress); err != nil {

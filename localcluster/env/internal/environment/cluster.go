@@ -60,8 +60,10 @@ func (e *Env) applyConfig(ctx context.Context, options Options) error {
 	case options.Existing != nil:
 		apply = e.install
 	}
-	if err := apply(ctx, options.Config); err != nil {
-		return err
+	for _, folder := range options.Config {
+		if err := apply(ctx, folder); err != nil {
+			return err
+		}
 	}
 	if err := e.waitEstablished(ctx); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -64,20 +65,23 @@ func Start(ctx context.Context, options Options) (_ *Env, err error) {
 		return nil, err
 	}
 	e := &Env{options: options, kubectlCache: filepath.Join(options.Dir, "kubectl-cache")}
-	if e.Manifests, err = manifest.ReadDir(options.Config); err != nil {
+	if e.Manifests, err = manifest.ReadDir(options.Config...); err != nil {
 		return nil, err
 	}
 	if options.AllVersions {
-		if options.Config, err = e.serveAllVersions(options.Dir); err != nil {
+		folder, err := e.serveAllVersions(options.Dir)
+		if err != nil {
 			return nil, err
 		}
+		options.Config = []string{folder}
 	}
+	folders := strings.Join(options.Config, ", ")
 	importPaths, err := processes.ImportPaths(e.Manifests)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", options.Config, err)
+		return nil, fmt.Errorf("%s: %w", folders, err)
 	}
 	if len(importPaths) == 0 && !options.Bare {
-		return nil, fmt.Errorf("%s: no Deployment has an image in ko's form (ko://IMPORTPATH), so there is no operator to run", options.Config)
+		return nil, fmt.Errorf("%s: no Deployment has an image in ko's form (ko://IMPORTPATH), so there is no operator to run", folders)
 	}
 	defer func() {
 		if err != nil {

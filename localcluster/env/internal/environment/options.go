@@ -38,8 +38,8 @@ const (
 type Options struct {
 	// Module is the root folder of the module.
 	Module string
-	// Config is the folder with the operator's manifests, config in the module by default.
-	Config string
+	// Config are the folders with the operator's manifests, config in the module by default. They are applied in this order.
+	Config []string
 	// AllVersions has the CRDs of the manifests serve all of their versions.
 	AllVersions bool
 	// Dir is an existing folder of this environment's own, for everything that it writes. It is not removed.
@@ -80,8 +80,8 @@ func (o Options) withDefaults() (Options, error) {
 		}
 		*path = absolute
 	}
-	if o.Config == "" {
-		o.Config = filepath.Join(o.Module, "config")
+	if len(o.Config) == 0 {
+		o.Config = []string{filepath.Join(o.Module, "config")}
 	}
 	if o.Begin == nil {
 		o.Begin = func(Phase) func() { return func() {} }
