@@ -149,9 +149,8 @@ func verdictOf(ctx context.Context, planned []crud.Operation, err error) (worst 
 }
 
 func requiredVersion(planned []crud.Operation, err error) string {
-	numbered, ok := errors.AsType[*crud.NumberedError](err)
-	if !ok {
-		return ""
+	if numbered, ok := errors.AsType[*crud.NumberedError](err); ok {
+		return planned[numbered.Number-1].RequiredVersion()
 	}
-	return planned[numbered.Number-1].RequiredVersion()
+	return ""
 }

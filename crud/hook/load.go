@@ -10,12 +10,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	goyaml "go.yaml.in/yaml/v3"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
@@ -87,9 +89,18 @@ func parseConfig(content []byte) (Bindings, error) {
 	if len(strings.TrimSpace(string(content))) == 0 {
 		return Bindings{}, errors.New("it is empty: print configVersion: v1 and the bindings")
 	}
-	encoded, err := yaml.YAMLToJSONStrict(content)
+	encoded, err := yaml.YAMLToJSONStrict(content) // of the first document
 	if err != nil {
 		return Bindings{}, fmt.Errorf("reading it as YAML: %w", err)
+	}
+	documents := goyaml.NewDecoder(bytes.NewReader(content))
+	for n := 1; ; n++ {
+		var document goyaml.Node
+		if err := documents.Decode(&document); errors.Is(err, io.EOF) {
+			break
+		} else if n > 1 && (err != nil || document.Content[0].Tag != "!!null") {
+			return Bindings{}, errors.New("it has more than one YAML document: print one with all bindings")
+		}
 	}
 	var c struct {
 		Bindings `json:",inline"`

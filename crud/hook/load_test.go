@@ -128,6 +128,8 @@ func TestParseConfig_YAML_MeansWhatItMeansToKubectl(t *testing.T) {
 		"a byte order mark and CRLF":  "\ufeff" + strings.ReplaceAll(plain, "\n", "\r\n"),
 		"the beginning of a document": "---\n" + plain,
 		"the end of a document":       plain + "...\n",
+		"an empty document after it":  plain + "---\n# nothing\n",
+		"a comment before it":         "# bindings\n---\n" + plain,
 		"JSON":                        `{"configVersion": "v1", "onStartup": 8, "kubernetes": [{"kind": "Pod", "allowFailure": true, "executeHookOnSynchronization": false}]}`,
 	} {
 		got, err := parseConfig([]byte(text))
@@ -149,15 +151,30 @@ func TestLoad_ScriptWithCRLF_NamesTheInterpreter(t *testing.T) {
 	}
 }
 
+func TestLoad_TwoDocuments_NamesTheFile(t *testing.T) {
+	folder := t.TempDir()
+	script := "#!/bin/sh\nprintf 'configVersion: v1\\nonStartup: 1\\n---\\nschedule: [{crontab: \"@daily\"}]\\n'\n"
+	if err := os.WriteFile(filepath.Join(folder, "two.sh"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Load(t.Context(), folder, Options{Folder: t.TempDir()})
+	if want := "hook " + filepath.Join(folder, "two.sh") + ": its bindings: it has more than one YAML document"; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("the error is %v, want %q", err, want)
+	}
+}
+
 func TestParseConfig_Mistake_NamesTheField(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                       "print configVersion: v1",
-		"a: [":                                   "reading it as YAML",
-		"onStartup: 1":                           `configVersion: it must be v1, not ""`,
-		"{configVersion: v1, configVersion: v1}": `"configVersion" already set`,
-		"{configVersion: v1}":                    "there is no binding",
-		"{configVersion: v1, onStartup: first}":  "onStartup",
-		"{configVersion: v1, onStartup: 1, setings: {}}":                                       "unknown field \"setings\"",
+		"":     "print configVersion: v1",
+		"a: [": "reading it as YAML",
+		"{configVersion: v1, onStartup: 1}\n---\nkubernetes: [{kind: Pod}]\n":    "it has more than one YAML document",
+		"{configVersion: v1, onStartup: 1}\n--- # the second one\n\n---\na: b\n": "it has more than one YAML document",
+		"{configVersion: v1, onStartup: 1}\n---\na: [\n":                         "it has more than one YAML document",
+		"onStartup: 1":                                   `configVersion: it must be v1, not ""`,
+		"{configVersion: v1, configVersion: v1}":         `"configVersion" already set`,
+		"{configVersion: v1}":                            "there is no binding",
+		"{configVersion: v1, onStartup: first}":          "onStartup",
+		"{configVersion: v1, onStartup: 1, setings: {}}": "unknown field \"setings\"",
 		"{configVersion: v1, kubernetes: [{kind: Pod, namespace: {labelselector: {}}}]}":       `unknown field "kubernetes[0].namespace.labelselector"`,
 		"{configVersion: v1, kubernetes: [{}]}":                                                "kubernetes[0].kind: Required value",
 		"{configVersion: v1, kubernetes: [{kind: Pod}, {kind: Pod}]}":                          `kubernetes[1].name: Duplicate value: "kubernetes"`,

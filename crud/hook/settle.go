@@ -49,8 +49,7 @@ func (t *term) settle(q *queue, due *task, answer answer) {
 		if !isWaiting {
 			logger.Infow("The operations of a hook wait for the deletion of an object", "reason", reason)
 			due.deadline, due.backoff = time.Now().Add(t.options.Deletions), followUps
-		}
-		if isWaiting && time.Now().After(due.deadline) {
+		} else if time.Now().After(due.deadline) {
 			t.fail(q, due, reason)
 			return
 		}

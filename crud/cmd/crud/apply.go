@@ -71,10 +71,8 @@ func (p *program) apply(ctx context.Context, options applyFlags, preview bool, n
 func (p *program) applyFile(ctx context.Context, client *crud.Client, file namedFile, options applyFlags) (operations.State, error) {
 	isJSON := options.output == "json"
 	lines := &lines{program: p, file: file, quiet: isJSON}
-	var (
-		results []crud.Result
-		err     error
-	)
+	var results []crud.Result
+	var err error
 	if file.DryRun {
 		lines.changes = client.Preview(ctx, file.Operations)
 		results, err = resultsOf(lines.changes)

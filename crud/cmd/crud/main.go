@@ -123,10 +123,8 @@ func (p *program) read(names []string) ([]namedFile, error) {
 	if len(names) == 0 {
 		return nil, errors.New("a FILE is missing: name an operation file, or - for standard input")
 	}
-	var (
-		files []namedFile
-		errs  []error
-	)
+	var files []namedFile
+	var errs []error
 	for _, name := range names {
 		content, err := p.content(name)
 		if err != nil {
