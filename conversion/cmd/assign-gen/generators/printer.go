@@ -150,8 +150,6 @@ func (p *printer) spell(t *model.Type, own func(own *model.Type) string) string 
 		return fmt.Sprintf("[%d]%s", t.Len, p.spell(t.Elem, own))
 	case model.Map:
 		return "map[" + p.spell(t.Key, own) + "]" + p.spell(t.Elem, own)
-	case model.Basic, model.Struct, model.Unsupported:
-		return t.Name
 	default:
 		return t.Name
 	}

@@ -82,8 +82,6 @@ func nilable(t *model.Type) bool {
 	switch t.Base().Kind {
 	case model.Pointer, model.Slice, model.Map:
 		return true
-	case model.Basic, model.Array, model.Struct, model.Named, model.Unsupported:
-		return false
 	default:
 		return false
 	}

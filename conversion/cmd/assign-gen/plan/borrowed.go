@@ -57,8 +57,6 @@ func (b *borrower) replaced(t *model.Type) *model.Type {
 		result := *t
 		b.inside(&result)
 		return &result
-	case model.Basic, model.Struct, model.Unsupported:
-		return t
 	default:
 		return t
 	}

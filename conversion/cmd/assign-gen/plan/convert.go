@@ -242,8 +242,6 @@ func describe(t *model.Type) string {
 		return "array"
 	case model.Map:
 		return "map"
-	case model.Named, model.Basic, model.Struct, model.Unsupported:
-		return t.String()
 	default:
 		return t.String()
 	}

@@ -61,8 +61,6 @@ func (c *Conversion) Inexact() bool {
 		return true
 	case OfPointer, OfSlice, OfArray, OfMap:
 		return c.Elem.Inexact()
-	case Copy, Cast, DeepCopy, Call, OfKeys:
-		return false
 	default:
 		return false
 	}

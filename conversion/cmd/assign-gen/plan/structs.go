@@ -218,8 +218,6 @@ func StorageType(t *model.Type, pkg string) *model.Type {
 			return result.Elem
 		}
 		return &result
-	case model.Basic, model.Struct, model.Unsupported:
-		return t
 	default:
 		return t
 	}
@@ -244,8 +242,6 @@ func optional(t *model.Type) *model.Type {
 	switch t.Base().Kind {
 	case model.Pointer, model.Slice, model.Map:
 		return t
-	case model.Basic, model.Struct, model.Array, model.Named, model.Unsupported:
-		return &model.Type{Kind: model.Pointer, Elem: t}
 	default:
 		return &model.Type{Kind: model.Pointer, Elem: t}
 	}

@@ -64,8 +64,6 @@ func unsupportedPart(t *model.Type, pkg string, seen map[*model.Type]bool) strin
 	switch t.Kind {
 	case model.Unsupported:
 		return unsupportedKind(t)
-	case model.Basic:
-		return ""
 	case model.Map:
 		if key := t.Key.Base(); key.Kind != model.Basic || key.Name != "string" {
 			return "a map's keys are " + t.Key.String() + ", and JSON has only strings"
@@ -74,21 +72,17 @@ func unsupportedPart(t *model.Type, pkg string, seen map[*model.Type]bool) strin
 	case model.Pointer, model.Slice, model.Array:
 		return unsupportedPart(t.Elem, pkg, seen)
 	case model.Named:
-		if isOwn(t, pkg) {
-			if t.Underlying.Kind == model.Struct {
-				return "" // each of its fields is looked at by itself
-			}
+		switch isOwn := isOwn(t, pkg); {
+		case isOwn && t.Underlying.Kind != model.Struct: // each field of a struct is looked at by itself
 			return unsupportedPart(t.Underlying, pkg, seen)
-		}
-		if !t.Has("DeepCopyInto") && !plain(t) && !IsForeignList(t) {
+		case !isOwn && !t.Has("DeepCopyInto") && !plain(t) && !IsForeignList(t):
 			return t.String() + " belongs to another package and has no DeepCopyInto"
 		}
-		return ""
 	case model.Struct:
 		return "a struct has no name"
-	default:
-		return ""
+	case model.Basic:
 	}
+	return ""
 }
 
 func unsupportedKind(t *model.Type) string {
@@ -121,8 +115,6 @@ func plain(t *model.Type) bool {
 			}
 		}
 		return true
-	case model.Pointer, model.Slice, model.Map, model.Named, model.Unsupported:
-		return false
 	default:
 		return false
 	}
