@@ -19,10 +19,7 @@ func enumNames(link *plan.Link) map[string]string {
 	var all []string
 	for _, pair := range link.Pairs {
 		for _, each := range pair.Fields {
-			if each.Fate != plan.Converted {
-				continue
-			}
-			if e := enumOf(each.Conversion); e != nil {
+			if e := enumOf(each); e != nil {
 				all = append(all, e.Name)
 			}
 		}
@@ -33,16 +30,19 @@ func enumNames(link *plan.Link) map[string]string {
 // enums prints the functions that map a pair's enums.
 func (p *printer) enums(pair *plan.Pair) {
 	for _, each := range pair.Fields {
-		if each.Fate != plan.Converted {
-			continue
-		}
-		for c := each.Conversion; c != nil; c = c.Elem {
-			if c.Rule == plan.MapEnum {
-				p.enumFunction(c.Enum, each, true)
-				p.enumFunction(c.Enum, each, false)
-			}
+		if e := enumOf(each); e != nil {
+			p.enumFunction(e, each, true)
+			p.enumFunction(e, each, false)
 		}
 	}
+}
+
+// enumOf is the enum of a field that both versions have, or nil.
+func enumOf(each *plan.FieldPlan) *plan.Enum {
+	if each.Fate != plan.Converted {
+		return nil
+	}
+	return each.Conversion.Innermost().Enum
 }
 
 func (p *printer) enumFunction(e *plan.Enum, each *plan.FieldPlan, up bool) {

@@ -84,8 +84,8 @@ func (p *printer) functions(link *plan.Link) {
 				add(each.Older, link.Older, "object."+each.Older.Name()+" = nil")
 			case each.Fate == plan.DroppedNewer:
 				add(each.Newer.Last().Field, link.Newer, "object."+each.Newer.Last().Name+" = nil")
-			case each.Fate == plan.Converted && enumOf(each.Conversion) != nil:
-				older, newer := enumOf(each.Conversion).Values()
+			case enumOf(each) != nil:
+				older, newer := enumOf(each).Values()
 				add(each.Older, link.Older, p.chosen(each.Older.Name(), each.Conversion.Older, older))
 				add(each.Newer.Last().Field, link.Newer, p.chosen(each.Newer.Last().Name, each.Conversion.Newer, newer))
 			}
@@ -124,15 +124,6 @@ func (p *printer) chosen(name string, t *model.Type, known []string) string {
 	default:
 		return ""
 	}
-}
-
-func enumOf(c *plan.Conversion) *plan.Enum {
-	for ; c != nil; c = c.Elem {
-		if c.Enum != nil {
-			return c.Enum
-		}
-	}
-	return nil
 }
 
 // roundTrips prints the test that takes each kind through all versions, and a benchmark of what that costs.

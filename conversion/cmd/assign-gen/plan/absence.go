@@ -110,10 +110,7 @@ func relations(result *Plan) (related map[*Field][]*Field, isSpecial map[*Field]
 	for _, link := range result.Links {
 		for _, pair := range link.Pairs {
 			for _, each := range pair.Fields {
-				older, newer := each.Older, (*Field)(nil)
-				if each.Newer != nil {
-					newer = each.Newer.Last().Field
-				}
+				older, newer := each.Older, each.newerField()
 				if older != nil && newer != nil && each.Fate == Converted && each.Conversion.keepsZero() {
 					related[older], related[newer] = append(related[older], newer), append(related[newer], older)
 				} else {
@@ -136,7 +133,7 @@ func (c *Conversion) keepsZero() bool {
 
 // marked reports whether one version shows absence in a way that the destination cannot, so that a mark is kept.
 func marked(each *FieldPlan, up bool) bool {
-	newer := each.Newer.Last().Field
+	newer := each.newerField()
 	if newer == nil {
 		return false
 	}

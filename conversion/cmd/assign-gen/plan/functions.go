@@ -120,10 +120,8 @@ func dependsOnMetadata(pair *Pair) bool {
 		if each.Fate != Converted {
 			continue
 		}
-		for c := each.Conversion; c != nil; c = c.Elem {
-			if (c.Functions != nil && c.Functions.Metadata) || (c.Pair != nil && c.Pair.Metadata) {
-				return true
-			}
+		if c := each.Conversion.Innermost(); (c.Functions != nil && c.Functions.Metadata) || (c.Pair != nil && c.Pair.Metadata) {
+			return true
 		}
 	}
 	return false

@@ -23,8 +23,7 @@ func (p *planner) identities(result *Plan) {
 	for _, link := range result.Links {
 		for _, pair := range link.Pairs {
 			for _, each := range pair.Fields {
-				if each.Fate == Converted && each.Newer.Last().Field != nil {
-					newer := each.Newer.Last().Field
+				if newer := each.newerField(); each.Fate == Converted && newer != nil {
 					below[newer] = append(below[newer], each)
 				}
 			}
@@ -165,7 +164,7 @@ func kept(pair *Pair, up bool, seen map[*Pair]bool) []string {
 				all = append(all, each.Older.label())
 			}
 		case StashedNewer:
-			if !up || each.Newer.Last().Field != nil && each.Newer.Last().Field.absence() == alwaysThere {
+			if newer := each.newerField(); !up || newer != nil && newer.absence() == alwaysThere {
 				all = append(all, pair.Newer.label()+"."+each.Newer.String())
 			}
 		case Converted:

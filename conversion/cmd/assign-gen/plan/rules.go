@@ -54,40 +54,29 @@ type Conversion struct {
 	Unit string
 }
 
+// Innermost is the conversion of what pointers, lists and maps lead to.
+func (c *Conversion) Innermost() *Conversion {
+	for c.Elem != nil {
+		c = c.Elem
+	}
+	return c
+}
+
 // Inexact reports whether some value would return changed, so that the original has to be kept. Structs inside do not count; they have their own bags.
 func (c *Conversion) Inexact() bool {
-	switch c.Rule {
+	switch c.Innermost().Rule {
 	case Widen, MapEnum, ToDuration, FromDuration, ByFunctions:
 		return true
-	case OfPointer, OfSlice, OfArray, OfMap:
-		return c.Elem.Inexact()
 	default:
 		return false
 	}
 }
 
-// IsByFunctions reports whether hand-written functions convert the value, or parts of it.
-func (c *Conversion) IsByFunctions() bool {
-	for ; c != nil; c = c.Elem {
-		if c.Rule == ByFunctions {
-			return true
-		}
-	}
-	return false
-}
-
 // copiesText reports whether what is innermost is a text that stays the same.
 func (c *Conversion) copiesText() bool {
-	for c.Elem != nil {
-		c = c.Elem
-	}
+	c = c.Innermost()
 	return (c.Rule == Copy || c.Rule == Cast) && isString(c.Older.Base())
 }
 
 // Called returns the pair whose functions convert what is innermost, or nil.
-func (c *Conversion) Called() *Pair {
-	for c.Elem != nil {
-		c = c.Elem
-	}
-	return c.Pair
-}
+func (c *Conversion) Called() *Pair { return c.Innermost().Pair }
