@@ -187,10 +187,9 @@ func (p *printer) keyFunctions(each *plan.Struct) {
 			p.linef("if *element == nil {\nreturn \"\"\n}")
 			element = element.Elem
 		}
-		var parts []string
-		for _, key := range f.Settings.ListMapKeys {
-			parts = append(parts, keyPart(choose(list.Elem.Kind == model.Pointer, "(*element)", "element"), element, key))
-		}
+		parts := model.Each(f.Settings.ListMapKeys, func(key string) string {
+			return keyPart(choose(list.Elem.Kind == model.Pointer, "(*element)", "element"), element, key)
+		})
 		p.linef("return %s(%s)", p.runtime("Key"), strings.Join(parts, ", "))
 		p.linef("}")
 		p.linef("")

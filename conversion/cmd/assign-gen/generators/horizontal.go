@@ -8,6 +8,7 @@ package generators
 import (
 	"fmt"
 
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
 )
 
@@ -214,9 +215,6 @@ func (p *printer) hook(f flow) {
 
 // exactName is the name of the variable that reports whether a field was converted without loss.
 func exactName(f flow, each *plan.FieldPlan) string {
-	var paths []string
-	for _, other := range f.pair.Fields {
-		paths = append(paths, other.From.String())
-	}
+	paths := model.Each(f.pair.Fields, func(other *plan.FieldPlan) string { return other.From.String() })
 	return identifiers("exact", paths)[each.From.String()]
 }

@@ -52,11 +52,7 @@ func (p *printer) shown(f flow, root string, path plan.Path) string {
 // shared prints what is done for a struct of both versions after fields that the older version has elsewhere: its conversion to
 // the older version has kept these again, and created a struct in which nothing else may be.
 func (p *printer) shared(f flow, each *plan.Shared) {
-	moved := make([]string, len(each.Fields))
-	for i, field := range each.Fields {
-		moved[i] = present("in", field.From, true)
-	}
-	anyMoved := strings.Join(moved, " || ")
+	anyMoved := strings.Join(model.Each(each.Fields, func(f *plan.FieldPlan) string { return present("in", f.From, true) }), " || ")
 	if f.up {
 		p.linef("if %s {\nswitch {", anyMoved)
 		for depth := len(each.Older); depth > 0; depth-- {

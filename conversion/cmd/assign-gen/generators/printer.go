@@ -192,9 +192,5 @@ func quoted(text string) string { return strconv.Quote(text) }
 
 // quotedAll are texts as a list of arguments in Go.
 func quotedAll(texts []string) string {
-	all := make([]string, len(texts))
-	for i, each := range texts {
-		all[i] = quoted(each)
-	}
-	return strings.Join(all, ", ")
+	return strings.Join(model.Each(texts, quoted), ", ")
 }

@@ -147,11 +147,7 @@ func (p *printer) putDerived(f flow, key, value, basis string) {
 
 // basisOf is the expression of what a stash holds good for, in either direction: the older struct is the receiver.
 func basisOf(each *plan.FieldPlan) string {
-	var fields []string
-	for _, field := range each.Basis {
-		fields = append(fields, "in."+field.Name())
-	}
-	switch len(fields) {
+	switch fields := model.Each(each.Basis, func(f *plan.Field) string { return "in." + f.Name() }); len(fields) {
 	case 0:
 		return ""
 	case 1:

@@ -155,13 +155,13 @@ func (t *Type) FieldInJSON(name string) *Field {
 	return nil
 }
 
-// FieldNames returns the names of the struct's fields in their order.
-func (t *Type) FieldNames() []string {
-	names := make([]string, len(t.Fields))
-	for i, field := range t.Fields {
-		names[i] = field.Name
+// Each returns the results of a function for all elements of a list, in their order.
+func Each[E, R any](all []E, of func(each E) R) []R {
+	results := make([]R, len(all))
+	for i, each := range all {
+		results[i] = of(each)
 	}
-	return names
+	return results
 }
 
 // Declared returns the type as a package declares it.

@@ -175,11 +175,7 @@ func callPair(c *converter, older, newer *model.Type) (conversion *Conversion, r
 		c.reported, c.unpaired[declared] = c.unpaired[declared], true
 		return nil, fmt.Sprintf("%s has no counterpart in the next version; if that is %s, mark the type +conversion:name=%s", older, newer, newer.Name)
 	}
-	names := make([]string, len(pairs))
-	for i, pair := range pairs {
-		names[i] = pair.Newer.Name
-	}
-	all := strings.Join(names, ",")
+	all := strings.Join(model.Each(pairs, func(p *Pair) string { return p.Newer.Name }), ",")
 	return nil, fmt.Sprintf("%s becomes %s.%s and not %s; if it becomes both, mark the type +conversion:name=%s,%s",
 		older, c.pair.Newer.Version.Name, all, newer, all, newer.Name)
 }

@@ -120,11 +120,7 @@ func noValues(values []string, version, one, several string) string {
 	if len(values) == 1 {
 		return fmt.Sprintf("%q is no value of the %s version, and %s", values[0], version, one)
 	}
-	quoted := make([]string, len(values))
-	for i, value := range values {
-		quoted[i] = strconv.Quote(value)
-	}
-	return fmt.Sprintf("%s are no values of the %s version, and %s", strings.Join(quoted, ", "), version, several)
+	return fmt.Sprintf("%s are no values of the %s version, and %s", strings.Join(model.Each(values, strconv.Quote), ", "), version, several)
 }
 
 // enumLabel names the type of a field in the planner's notes about used markers.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
@@ -162,7 +163,7 @@ func (m *matching) basis(field *Field) []*Field {
 		if older == nil {
 			m.problem(problem.NoRenameTarget, field.label(),
 				fmt.Sprintf("its basis is %s, and %s has no such field%s", name, m.pair.Older.label(),
-					nearest.Suggestion(name, fieldNames(m.pair.Older.Fields))),
+					nearest.Suggestion(name, model.Each(m.pair.Older.Fields, (*Field).Name))),
 				"correct +conversion:basis; it names fields of the older version")
 			continue
 		}
@@ -250,12 +251,4 @@ func (m *matching) newerKey(path Path) string { return m.pair.Newer.Version.Name
 // newerLabel names a newer field in messages.
 func (m *matching) newerLabel(path Path) string {
 	return m.pair.Newer.label() + "." + path.String()
-}
-
-func fieldNames(fields []*Field) []string {
-	all := make([]string, len(fields))
-	for i, each := range fields {
-		all[i] = each.Name()
-	}
-	return all
 }

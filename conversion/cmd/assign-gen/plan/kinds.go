@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
@@ -49,7 +50,7 @@ func (p *planner) kinds(result *Plan) {
 		}
 	}
 	if len(having) == 0 {
-		p.problem(problem.KindMissing, strings.Join(places(result.Versions), ", "), "no type is a kind, so there is nothing to convert",
+		p.problem(problem.KindMissing, places(result.Versions), "no type is a kind, so there is nothing to convert",
 			"embed metav1.TypeMeta and metav1.ObjectMeta in the types that are kinds, and do not mark all of them +conversion:skip")
 	}
 	for _, kind := range slices.Sorted(maps.Keys(having)) {
@@ -59,7 +60,7 @@ func (p *planner) kinds(result *Plan) {
 				continue
 			}
 			p.problem(problem.KindMissing, where(version.Package)+"."+kind,
-				fmt.Sprintf("the kind is in %s and not here", strings.Join(places(having[kind]), ", ")),
+				fmt.Sprintf("the kind is in %s and not here", places(having[kind])),
 				fmt.Sprintf("add it, or mark the kind +conversion:skip=%s in the other versions if this one never had it, or +conversion:skip "+
 					"to convert it nowhere", version.Name))
 		}
@@ -69,14 +70,15 @@ func (p *planner) kinds(result *Plan) {
 // allowedWithout are the versions that, by a marker, do not have a kind. Only those before its first one may be.
 func (p *planner) allowedWithout(kind string, having, all []*Version) []string {
 	var allowed []string
+	names := model.Each(all, func(v *Version) string { return v.Name })
 	for _, version := range having {
 		root := version.Struct(kind)
 		for _, without := range root.Settings.SkipIn {
-			at := slices.IndexFunc(all, func(v *Version) bool { return v.Name == without })
+			at := slices.Index(names, without)
 			switch {
 			case at < 0:
 				p.problem(problem.BadMarker, where(version.Package)+"."+kind,
-					fmt.Sprintf("there is no version %q%s", without, nearest.Suggestion(without, names(all))), "versions are "+strings.Join(names(all), ", "))
+					fmt.Sprintf("there is no version %q%s", without, nearest.Suggestion(without, names)), "versions are "+strings.Join(names, ", "))
 			case slices.Contains(having, all[at]):
 				p.problem(problem.BadMarker, where(version.Package)+"."+kind, "the kind is said to be missing in "+without+", which has it",
 					"remove "+without+" from +conversion:skip")
@@ -104,18 +106,7 @@ func follows(version *Version, others []*Version) bool {
 	return false
 }
 
-func names(versions []*Version) []string {
-	all := make([]string, len(versions))
-	for i, each := range versions {
-		all[i] = each.Name
-	}
-	return all
-}
-
-func places(versions []*Version) []string {
-	all := make([]string, len(versions))
-	for i, each := range versions {
-		all[i] = where(each.Package)
-	}
-	return all
+// places names versions in messages.
+func places(versions []*Version) string {
+	return strings.Join(model.Each(versions, func(v *Version) string { return where(v.Package) }), ", ")
 }

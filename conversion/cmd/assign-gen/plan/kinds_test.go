@@ -50,7 +50,7 @@ func TestKinds_OthersAreNotConverted(t *testing.T) {
 		t.Fatal(problems)
 	}
 	for _, version := range all.Versions {
-		if diff := cmp.Diff([]string{"Widget", "WidgetSpec"}, structNames(version)); diff != "" {
+		if diff := cmp.Diff([]string{"Widget", "WidgetSpec"}, model.Each(version.Structs, func(s *Struct) string { return s.Name })); diff != "" {
 			t.Errorf("%s has (-want +got): %s", version.Name, diff)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
@@ -30,7 +31,7 @@ func (p *planner) pair(link *Link) {
 			if newer == nil {
 				p.problem(problem.NoTypeTarget, older.label(),
 					fmt.Sprintf("the type is called %s in %s, which no kind there uses%s", name, where(link.Newer.Package),
-						nearest.Suggestion(name, structNames(link.Newer))),
+						nearest.Suggestion(name, model.Each(link.Newer.Structs, func(s *Struct) string { return s.Name }))),
 					"correct +conversion:name, or add the type")
 				p.unpaired[older] = true
 				continue
@@ -81,12 +82,4 @@ func (p *planner) claim(link *Link, older, newer *Struct, claimed map[*Struct]*S
 	}
 	p.pairs[older] = append(p.pairs[older], pair)
 	link.Pairs = append(link.Pairs, pair)
-}
-
-func structNames(version *Version) []string {
-	all := make([]string, len(version.Structs))
-	for i, each := range version.Structs {
-		all[i] = each.Name
-	}
-	return all
 }

@@ -39,7 +39,7 @@ func (m *matching) follow(older *Field, steps []string, marker string) (path Pat
 		return nil, true
 	}
 	if newer == nil {
-		missing(steps[0], m.pair.Newer.label(), fieldNames(m.pair.Newer.Fields))
+		missing(steps[0], m.pair.Newer.label(), model.Each(m.pair.Newer.Fields, (*Field).Name))
 		return nil, false
 	}
 	path = pathOf(newer)
@@ -56,7 +56,7 @@ func (m *matching) follow(older *Field, steps []string, marker string) (path Pat
 		}
 		field := declared.Underlying.Field(name)
 		if field == nil || !field.Exported() || field.JSON == "-" {
-			missing(name, declared.String(), declared.Underlying.FieldNames())
+			missing(name, declared.String(), model.Each(declared.Underlying.Fields, func(f *model.Field) string { return f.Name }))
 			return nil, false
 		}
 		path = append(path, m.step(declared, field))

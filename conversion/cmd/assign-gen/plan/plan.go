@@ -207,11 +207,7 @@ type Step struct {
 
 // String is the path in Go.
 func (p Path) String() string {
-	names := make([]string, len(p))
-	for i, step := range p {
-		names[i] = step.Name
-	}
-	return strings.Join(names, ".")
+	return strings.Join(model.Each(p, func(s Step) string { return s.Name }), ".")
 }
 
 // Last is the field that the path leads to.

@@ -23,7 +23,7 @@ func fieldsIn(t *testing.T, older, newer version, name string) []string {
 	}
 	for _, pair := range result.Links[0].Pairs {
 		if pair.Older.Name == name {
-			return fieldNames(pair.Older.Fields)
+			return model.Each(pair.Older.Fields, (*Field).Name)
 		}
 	}
 	t.Fatalf("%s is not converted", name)

@@ -152,11 +152,7 @@ func (w *lockWriter) fieldLines(link *plan.Link, pair *plan.Pair, each *plan.Fie
 		}
 		value := w.jsonOf(each.Newer.Last().Type, link.Newer, nil)
 		if each.Basis != nil {
-			var basis []string
-			for _, field := range each.Basis {
-				basis = append(basis, field.Key())
-			}
-			value += " basis=" + strings.Join(basis, ",")
+			value += " basis=" + strings.Join(model.Each(each.Basis, (*plan.Field).Key), ",")
 		}
 		return []string{inOlder(each.NewerKey, value)}
 	case plan.Converted:
@@ -208,10 +204,9 @@ func (w *lockWriter) jsonOf(t *model.Type, version *plan.Version, inside []strin
 		if slices.Contains(inside, t.Name) {
 			return t.Name
 		}
-		var members []string
-		for _, field := range own.Fields {
-			members = append(members, field.Key()+":"+w.jsonOf(field.Storage, version, append(inside, t.Name)))
-		}
+		members := model.Each(own.Fields, func(f *plan.Field) string {
+			return f.Key() + ":" + w.jsonOf(f.Storage, version, append(inside, t.Name))
+		})
 		return "{" + strings.Join(members, ",") + "}"
 	default:
 		return t.Name

@@ -133,10 +133,7 @@ func fate(link *plan.Link, each *plan.FieldPlan) string {
 		return "stashed at " + link.Newer.Name + skipped(link, each)
 	case plan.StashedNewer:
 		if each.Basis != nil {
-			var basis []string
-			for _, field := range each.Basis {
-				basis = append(basis, "`"+field.Key()+"`")
-			}
+			basis := model.Each(each.Basis, func(f *plan.Field) string { return "`" + f.Key() + "`" })
 			return "stashed at " + link.Older.Name + " for as long as " + strings.Join(basis, " and ") + " is unchanged"
 		}
 		return "stashed at " + link.Older.Name
