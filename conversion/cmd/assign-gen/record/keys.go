@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package record
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
@@ -19,64 +18,51 @@ func KeepKeys(all *plan.Plan, earlier string) {
 	for _, link := range all.Links {
 		for _, pair := range link.Pairs {
 			for _, each := range pair.Fields {
-				keepPresence(link, pair, each, lines)
-				keepStash(link, pair, each, lines)
+				keepPresence(pair, each, lines)
+				keepStash(pair, each, lines)
 			}
 		}
 	}
 }
 
-func keepPresence(link *plan.Link, pair *plan.Pair, each *plan.FieldPlan, lines []string) {
-	released := *each
-	released.NewerKey = link.Newer.Name + "/" + each.Newer.String()
-	if each.Presence && each.Fate == plan.StashedNewer && slices.Contains(lines, (&lockWriter{}).fieldLines(link, pair, &released)[0]) {
-		each.NewerKey = released.NewerKey
+func keepPresence(pair *plan.Pair, each *plan.FieldPlan, lines []string) {
+	key := pair.Newer.Version.Name + "/" + each.Newer.String()
+	if each.Presence && each.Fate == plan.StashedNewer && slices.Contains(lines, entry(pair.Older, key)+" bag") {
+		each.NewerKey = key
 	}
 }
 
 // keepStash names the keys of a field that both versions show, and that a release has stashed.
-func keepStash(link *plan.Link, pair *plan.Pair, each *plan.FieldPlan, lines []string) {
+func keepStash(pair *plan.Pair, each *plan.FieldPlan, lines []string) {
 	if each.Fate != plan.Converted || each.Conversion.Rule == plan.OfKeys {
 		return
 	}
 	isStashed := func(at *plan.Struct, key string) bool {
-		return slices.ContainsFunc(lines, func(line string) bool {
-			entry, value, _ := cutEntry(line)
-			_, kept := parseValue(value)
-			return entry == at.Version.Name+" "+at.Name+" "+key && kept == ""
-		})
+		return slices.ContainsFunc(lines, func(line string) bool { return isKept(line, entry(at, key), "") })
 	}
-	if key := link.Older.Name + "/" + each.From.Key(); isStashed(pair.Newer, key) {
+	if key := pair.Older.Version.Name + "/" + each.From.Key(); isStashed(pair.Newer, key) {
 		each.OlderKey, each.OlderStashed = key, true
 	}
-	if key := link.Newer.Name + "/" + each.Newer.Key(); isStashed(pair.Older, key) {
+	if key := pair.Newer.Version.Name + "/" + each.Newer.Key(); isStashed(pair.Older, key) {
 		each.NewerKey, each.NewerStashed = key, true
 	}
+}
+
+// isKept reports whether a line is about an entry whose value is kept in a way.
+func isKept(line, of, way string) bool {
+	found, value, ok := cutEntry(line)
+	_, kept := parseValue(value)
+	return ok && found == of && kept == way
 }
 
 // stashes are the released lines of fields that were stashed and for which a conversion was found later. Objects may carry either.
 func stashes(released, now []string) []string {
 	var all []string
 	for _, line := range released {
-		_, value, isEntry := cutEntry(line)
-		_, kept := parseValue(value)
-		isDerived := func(other string) bool {
-			_, value, _ := cutEntry(other)
-			_, kept := parseValue(value)
-			return entryOf(other) == entryOf(line) && kept == derived
-		}
-		if isEntry && kept == "" && slices.ContainsFunc(now, isDerived) {
+		isDerived := func(other string) bool { return isKept(other, entryOf(line), derived) }
+		if isKept(line, entryOf(line), "") && slices.ContainsFunc(now, isDerived) {
 			all = append(all, line)
 		}
 	}
 	return all
-}
-
-// orderLine is the entry of the order of a list that is a map in the other version.
-func (w *lockWriter) orderLine(link *plan.Link, pair *plan.Pair, each *plan.FieldPlan) []string {
-	at, key, list, in := pair.Older, each.NewerKey, each.Conversion.Newer, link.Newer
-	if key == "" {
-		at, key, list, in = pair.Newer, each.OlderKey, each.Conversion.Older, link.Older
-	}
-	return []string{fmt.Sprintf("%s %s %s [{e:%s,k:string}] order", at.Version.Name, at.Name, key, w.jsonOf(list.Elem, in, nil))}
 }

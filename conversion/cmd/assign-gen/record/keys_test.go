@@ -19,7 +19,7 @@ import (
 func presence(key string) (*plan.Plan, *plan.FieldPlan) {
 	field := &plan.FieldPlan{Fate: plan.StashedNewer, Newer: plan.Path{{Name: "Outer"}, {Name: "Inner"}}, NewerKey: key, Presence: true}
 	older, newer := &plan.Version{Name: "v1beta1"}, &plan.Version{Name: "v1"}
-	pair := &plan.Pair{Older: &plan.Struct{Name: "Spec"}, Newer: &plan.Struct{Name: "Spec"}, Fields: []*plan.FieldPlan{field}}
+	pair := &plan.Pair{Older: &plan.Struct{Name: "Spec", Version: older}, Newer: &plan.Struct{Name: "Spec", Version: newer}, Fields: []*plan.FieldPlan{field}}
 	return &plan.Plan{Links: []*plan.Link{{Older: older, Newer: newer, Pairs: []*plan.Pair{pair}}}}, field
 }
 

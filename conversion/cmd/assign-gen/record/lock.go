@@ -91,18 +91,18 @@ func lockLines(all *plan.Plan) []string {
 	for _, link := range all.Links {
 		for _, pair := range link.Pairs {
 			if pair.Functions != nil {
-				w.lines = append(w.lines, w.wholeLines(link, pair)...)
+				w.lines = append(w.lines, w.wholeLines(pair)...)
 			}
 			for _, each := range pair.Fields {
-				w.lines = append(w.lines, w.fieldLines(link, pair, each)...)
+				w.lines = append(w.lines, w.fieldLines(pair, each)...)
 			}
 			for _, each := range pair.Shared {
-				w.lines = append(w.lines, fmt.Sprintf("%s %s %s int", link.Newer.Name, pair.Newer.Name, each.OlderKey))
+				w.lines = append(w.lines, entry(pair.Newer, each.OlderKey)+" int")
 			}
 			for _, each := range pair.Aliases {
 				w.lines = append(w.lines,
-					fmt.Sprintf("%s %s %s %s alias", link.Newer.Name, pair.Newer.Name, each.OlderKey, w.jsonOf(each.Older.Storage, link.Older, nil)),
-					fmt.Sprintf("%s %s %s int", link.Newer.Name, pair.Newer.Name, each.ShownKey))
+					entry(pair.Newer, each.OlderKey)+" "+w.jsonOf(each.Older.Storage, pair.Older.Version, nil)+" alias",
+					entry(pair.Newer, each.ShownKey)+" int")
 			}
 		}
 	}
@@ -120,66 +120,63 @@ type lockWriter struct {
 	types map[string]string
 }
 
+// entry begins the line of a key that the bag of a struct may have.
+func entry(of *plan.Struct, key string) string { return of.Version.Name + " " + of.Name + " " + key }
+
 // wholeLines are the entries of a struct that functions convert as a whole.
-func (w *lockWriter) wholeLines(link *plan.Link, pair *plan.Pair) []string {
-	line := func(at *plan.Struct, key string, original *plan.Struct, in *plan.Version) string {
-		named := &model.Type{Kind: model.Named, Package: in.Package.Path, Name: original.Name}
-		return fmt.Sprintf("%s %s %s %s derived", at.Version.Name, at.Name, key, w.jsonOf(named, in, nil))
+func (w *lockWriter) wholeLines(pair *plan.Pair) []string {
+	original := func(s *plan.Struct) string {
+		named := &model.Type{Kind: model.Named, Package: s.Version.Package.Path, Name: s.Name}
+		return " " + w.jsonOf(named, s.Version, nil) + " " + derived
 	}
-	return []string{
-		line(pair.Newer, pair.OlderKey(), pair.Older, link.Older),
-		line(pair.Older, pair.NewerKey(), pair.Newer, link.Newer),
-	}
+	return []string{entry(pair.Newer, pair.OlderKey()) + original(pair.Older), entry(pair.Older, pair.NewerKey()) + original(pair.Newer)}
 }
 
 // fieldLines are the entries of a field: in the newer version's representation for the older field, and the other way round.
-func (w *lockWriter) fieldLines(link *plan.Link, pair *plan.Pair, each *plan.FieldPlan) []string {
-	inNewer := func(key, value string) string {
-		return fmt.Sprintf("%s %s %s %s", link.Newer.Name, pair.Newer.Name, key, value)
+func (w *lockWriter) fieldLines(pair *plan.Pair, each *plan.FieldPlan) []string {
+	older := func(kept string) string {
+		return entry(pair.Newer, each.OlderKey) + " " + w.jsonOf(each.Older.Storage, pair.Older.Version, nil) + kept
 	}
-	inOlder := func(key, value string) string {
-		return fmt.Sprintf("%s %s %s %s", link.Older.Name, pair.Older.Name, key, value)
+	newer := func(kept string) string {
+		return entry(pair.Older, each.NewerKey) + " " + w.jsonOf(each.Newer.Last().Type, pair.Newer.Version, nil) + kept
 	}
-	switch each.Fate {
-	case plan.StashedOlder:
-		if each.Presence {
-			return []string{inNewer(each.OlderKey, "bag")}
-		}
-		return []string{inNewer(each.OlderKey, w.jsonOf(each.Older.Storage, link.Older, nil))}
-	case plan.StashedNewer:
-		if each.Presence {
-			return []string{inOlder(each.NewerKey, "bag")}
-		}
-		value := w.jsonOf(each.Newer.Last().Type, link.Newer, nil)
-		if each.Basis != nil {
-			value += " basis=" + strings.Join(model.Each(each.Basis, (*plan.Field).Key), ",")
-		}
-		return []string{inOlder(each.NewerKey, value)}
-	case plan.Converted:
-		if each.Conversion.Inexact() {
-			return []string{
-				inNewer(each.OlderKey, w.jsonOf(each.Older.Storage, link.Older, nil)+" "+derived),
-				inOlder(each.NewerKey, w.jsonOf(each.Newer.Last().Type, link.Newer, nil)+" "+derived),
-			}
-		}
-		if each.Conversion.Rule == plan.OfKeys {
-			return w.orderLine(link, pair, each)
-		}
-		var lines []string
-		if each.OlderKey != "" {
-			lines = append(lines, inNewer(each.OlderKey, w.jsonOf(each.Older.Storage, link.Older, nil)))
-		}
-		if each.NewerKey != "" {
-			lines = append(lines, inOlder(each.NewerKey, w.jsonOf(each.Newer.Last().Type, link.Newer, nil)))
-		}
-		return lines
-	case plan.AugmentedOlder:
-		return []string{inNewer(each.OlderKey, byHook)}
-	case plan.AugmentedNewer:
-		return []string{inOlder(each.NewerKey, byHook)}
-	case plan.DroppedOlder, plan.DroppedNewer:
+	switch {
+	case each.Presence && each.Fate == plan.StashedOlder:
+		return []string{entry(pair.Newer, each.OlderKey) + " bag"}
+	case each.Presence:
+		return []string{entry(pair.Older, each.NewerKey) + " bag"}
+	case each.Fate == plan.StashedOlder:
+		return []string{older("")}
+	case each.Fate == plan.StashedNewer && each.Basis != nil:
+		return []string{newer(" basis=" + strings.Join(model.Each(each.Basis, (*plan.Field).Key), ","))}
+	case each.Fate == plan.StashedNewer:
+		return []string{newer("")}
+	case each.Fate == plan.AugmentedOlder:
+		return []string{entry(pair.Newer, each.OlderKey) + " " + byHook}
+	case each.Fate == plan.AugmentedNewer:
+		return []string{entry(pair.Older, each.NewerKey) + " " + byHook}
+	case each.Fate != plan.Converted:
+		return nil // it is dropped
+	case each.Conversion.Inexact():
+		return []string{older(" " + derived), newer(" " + derived)}
+	case each.Conversion.Rule == plan.OfKeys && each.NewerKey != "":
+		return []string{entry(pair.Older, each.NewerKey) + " " + w.order(each.Conversion.Newer, pair.Newer.Version)}
+	case each.Conversion.Rule == plan.OfKeys:
+		return []string{entry(pair.Newer, each.OlderKey) + " " + w.order(each.Conversion.Older, pair.Older.Version)}
 	}
-	return nil
+	var lines []string // of fields that earlier releases have stashed
+	if each.OlderKey != "" {
+		lines = append(lines, older(""))
+	}
+	if each.NewerKey != "" {
+		lines = append(lines, newer(""))
+	}
+	return lines
+}
+
+// order is the order of a list that is a map in the other version.
+func (w *lockWriter) order(list *model.Type, version *plan.Version) string {
+	return fmt.Sprintf("[{e:%s,k:string}] order", w.jsonOf(list.Elem, version, nil))
 }
 
 // jsonOf describes the JSON of a type, without spaces. A struct inside of itself is named only.

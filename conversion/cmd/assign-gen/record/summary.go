@@ -30,7 +30,8 @@ func Summary(all *plan.Plan, report string) string {
 			for _, each := range pair.Fields {
 				switch {
 				case each.Presence:
-				case each.Fate == plan.Converted && each.Conversion.Innermost().Rule == plan.ByFunctions, each.Fate == plan.AugmentedOlder, each.Fate == plan.AugmentedNewer:
+				case each.Fate == plan.AugmentedOlder, each.Fate == plan.AugmentedNewer,
+					each.Fate == plan.Converted && each.Conversion.Innermost().Rule == plan.ByFunctions:
 					decided++
 				case each.Fate == plan.Converted:
 					copied++
