@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package generators
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -13,62 +14,52 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
 )
 
+// kindOf are the kinds of operations by the rules of conversions. A list that is a map in the other version has another printer.
+var kindOf = map[plan.Rule]kind{
+	plan.Copy: set, plan.Cast: cast, plan.DeepCopy: deepCopy, plan.Call: call,
+	plan.OfPointer: ofPointer, plan.OfSlice: ofSlice, plan.OfArray: ofArray, plan.OfMap: ofMap,
+	plan.Widen: apply, plan.MapEnum: apply, plan.ToDuration: apply, plan.FromDuration: apply, plan.ByFunctions: applyWhole,
+}
+
+// throughKind are those of types that hold others.
+var throughKind = map[model.Kind]kind{model.Pointer: ofPointer, model.Slice: ofSlice, model.Array: ofArray, model.Map: ofMap}
+
 // operation turns a planned conversion into what is done in one direction between storage types.
 func (p *printer) operation(f flow, c *plan.Conversion, exact string) *operation {
 	target := c.Newer
 	if !f.up {
 		target = c.Older
 	}
-	o := &operation{target: func() string { return p.storage(target) }, exact: exact}
+	o := &operation{kind: kindOf[c.Rule], target: func() string { return p.storage(target) }, exact: exact}
 	if c.Elem != nil {
 		o.elem = p.operation(f, c.Elem, exact)
 		p.applyToParts(f, c.Elem, o.elem)
 	}
 	switch c.Rule {
-	case plan.Copy:
-		o.kind = set
-	case plan.Cast:
-		o.kind = cast
 	case plan.DeepCopy:
-		o.kind, o.nilable = deepCopy, nilable(target)
+		o.nilable = nilable(target)
 	case plan.Call:
-		o.kind, o.call = call, p.pairCall(f, c.Pair)
-	case plan.OfPointer:
-		o.kind = ofPointer
-	case plan.OfSlice:
-		o.kind = ofSlice
-	case plan.OfArray:
-		o.kind = ofArray
+		o.call = p.pairCall(f, c.Pair)
 	case plan.OfMap:
-		o.kind = ofMap
 		if !c.Older.Key.Same(c.Newer.Key) {
 			o.key = func(key string) string { return fmt.Sprintf("%s(%s)", p.storage(target.Key), key) }
 		}
-	case plan.OfKeys: // keyed prints it
 	case plan.Widen:
-		p.widened(f, o)
+		o.apply = func(src string) string { return fmt.Sprintf("%s[%s](%s)", p.runtime("Narrow"), o.target(), src) }
+		if f.up {
+			o.kind = cast
+		}
 	case plan.MapEnum:
-		o.kind = apply
 		o.apply = func(src string) string { return fmt.Sprintf("%s(%s)", p.enumName(c.Enum, f.up), src) }
 	case plan.ToDuration:
 		p.inUnits(o, c.Unit, f.up)
 	case plan.FromDuration:
 		p.inUnits(o, c.Unit, !f.up)
 	case plan.ByFunctions:
-		o.kind = applyWhole
 		o.apply = func(src string) string { return p.roundTrip(f, c.Functions, src) }
+	default:
 	}
 	return o
-}
-
-// widened casts up, and down where the value fits.
-func (p *printer) widened(f flow, o *operation) {
-	if f.up {
-		o.kind = cast
-		return
-	}
-	o.kind = apply
-	o.apply = func(src string) string { return fmt.Sprintf("%s[%s](%s)", p.runtime("Narrow"), o.target(), src) }
 }
 
 // units are the durations that +conversion:unit names, as package time has them.
@@ -78,7 +69,6 @@ var units = map[string]string{
 
 // inUnits makes a duration of a number, or a number of a duration.
 func (p *printer) inUnits(o *operation, unit string, toDuration bool) {
-	o.kind = apply
 	o.apply = func(src string) string {
 		length := "24*" + p.name("time", "Hour") // a day
 		if name := units[unit]; name != "" {
@@ -134,10 +124,8 @@ func (p *printer) edge(version *plan.Version, t *model.Type, load bool, keys str
 				o.kind = toPointer
 			}
 		}
-	case model.Slice:
-		o.kind, o.elem, o.list = ofSlice, p.edge(version, under.Elem, load, ""), p.places(load, keys)
-	case model.Array:
-		o.kind, o.elem, o.list = ofArray, p.edge(version, under.Elem, load, ""), p.places(load, keys)
+	case model.Slice, model.Array:
+		o.kind, o.elem, o.list = throughKind[under.Kind], p.edge(version, under.Elem, load, ""), p.places(load, keys)
 	case model.Map:
 		o.kind, o.elem = ofMap, p.edge(version, under.Elem, load, "")
 		p.edgeKeys(version, o, under.Key, load)
@@ -177,10 +165,7 @@ func (p *printer) edgeNamed(o *operation, t *model.Type, own, load bool) {
 
 // foreignList has a list or map of another module be copied element by element.
 func (p *printer) foreignList(o *operation, t *model.Type) {
-	o.kind, o.elem = ofSlice, &operation{kind: set, target: func() string { return p.storage(t.Base().Elem) }}
-	if t.Base().Kind == model.Map {
-		o.kind = ofMap
-	}
+	o.kind, o.elem = throughKind[t.Base().Kind], &operation{kind: set, target: func() string { return p.storage(t.Base().Elem) }}
 }
 
 // edgeKeys casts the keys of a map whose type has a name.
@@ -202,15 +187,7 @@ func (p *printer) edgeKeys(version *plan.Version, o *operation, key *model.Type,
 
 // places writes the call that finds the places of a list's elements in the annotation.
 func (p *printer) places(load bool, keys string) func(at, dst, src string) string {
-	if keys == "" {
-		keys = "nil"
-	}
-	if load {
-		return func(at, _, src string) string {
-			return fmt.Sprintf("%s(%s, %s, %s)", p.runtime("ReadList"), at, src, keys)
-		}
-	}
-	return func(at, dst, _ string) string {
-		return fmt.Sprintf("%s(%s, %s, %s)", p.runtime("WriteList"), at, dst, keys)
+	return func(at, dst, src string) string {
+		return fmt.Sprintf("%s(%s, %s, %s)", p.runtime(choose(load, "ReadList", "WriteList")), at, choose(load, src, dst), cmp.Or(keys, "nil"))
 	}
 }

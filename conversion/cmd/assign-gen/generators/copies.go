@@ -43,29 +43,16 @@ func (p *printer) deepCopies(each *plan.Struct) {
 
 // storageCopy turns a type of a storage type's field into what is done to copy it.
 func (p *printer) storageCopy(t *model.Type) *operation {
-	o := &operation{target: func() string { return p.storage(t) }}
-	if t.Elem != nil {
+	o := &operation{kind: throughKind[t.Kind], target: func() string { return p.storage(t) }}
+	switch {
+	case t.Elem != nil:
 		o.elem = p.storageCopy(t.Elem)
-	}
-	switch t.Kind {
-	case model.Pointer:
-		o.kind = ofPointer
-	case model.Slice:
-		o.kind = ofSlice
-	case model.Array:
-		o.kind = ofArray
-	case model.Map:
-		o.kind = ofMap
-	case model.Named:
-		switch {
-		case p.isOwn(t):
-			o.kind = deepCopy
-		case t.Has("DeepCopyInto"):
-			o.kind, o.nilable = deepCopy, nilable(t)
-		case plan.IsForeignList(t):
-			p.foreignList(o, t)
-		}
-	case model.Basic, model.Struct, model.Unsupported:
+	case t.Kind == model.Named && p.isOwn(t):
+		o.kind = deepCopy
+	case t.Has("DeepCopyInto"):
+		o.kind, o.nilable = deepCopy, nilable(t)
+	case plan.IsForeignList(t):
+		p.foreignList(o, t)
 	}
 	return o
 }

@@ -27,8 +27,8 @@ func edge(all *plan.Plan, version *plan.Version) []section {
 	}
 	for _, each := range version.Structs {
 		sections = append(sections, section{each, func(p *printer) {
-			p.load(each)
-			p.store(each)
+			p.shape(each, true)
+			p.shape(each, false)
 		}})
 	}
 	for _, each := range version.Structs {
@@ -114,34 +114,24 @@ func toStorage(t *model.Type) string { return "assign" + t.Name + "ToStorage" }
 
 func fromStorage(t *model.Type) string { return "assign" + t.Name + "FromStorage" }
 
-// load prints the conversion of a struct to its storage type. It cannot fail: the shapes are the same.
-func (p *printer) load(each *plan.Struct) {
-	storage := p.name(each.Version.StoragePath(), each.Name)
-	if borrowed(each.Declared) {
-		p.linef("func %s(in *%s, dst *%s, from %s) {", toStorage(each.Declared), p.api(each.Declared), storage, p.runtime("Reader"))
+// shape prints the conversion of a struct to its storage type, which loads it, or from that. It cannot fail: the shapes are the same.
+func (p *printer) shape(each *plan.Struct, load bool) {
+	parameters := "src *" + p.name(each.Version.StoragePath(), each.Name) + ", to " + p.runtime("Writer")
+	if load {
+		parameters = "dst *" + p.name(each.Version.StoragePath(), each.Name) + ", from " + p.runtime("Reader")
+	}
+	if declared := each.Declared; borrowed(declared) {
+		p.linef("func %s(in *%s, %s) {", choose(load, toStorage(declared), fromStorage(declared)), p.api(declared), parameters)
 	} else {
-		p.linef("func (in *%s) assignToStorage(dst *%s, from %s) {", each.Name, storage, p.runtime("Reader"))
+		p.linef("func (in *%s) %s(%s) {", each.Name, choose(load, "assignToStorage", "assignFromStorage"), parameters)
 	}
-	p.linef("dst.PropertyBag = from.Bag()")
+	p.linef("%s", choose(load, "dst.PropertyBag = from.Bag()", "to.SetBag(src.PropertyBag)"))
 	for _, field := range each.Fields {
-		p.loadField(field)
+		if load {
+			p.loadField(field)
+		} else {
+			p.storeField(field)
+		}
 	}
-	p.linef("}")
-	p.linef("")
-}
-
-// store prints the conversion of a struct from its storage type.
-func (p *printer) store(each *plan.Struct) {
-	storage := p.name(each.Version.StoragePath(), each.Name)
-	if borrowed(each.Declared) {
-		p.linef("func %s(in *%s, src *%s, to %s) {", fromStorage(each.Declared), p.api(each.Declared), storage, p.runtime("Writer"))
-	} else {
-		p.linef("func (in *%s) assignFromStorage(src *%s, to %s) {", each.Name, storage, p.runtime("Writer"))
-	}
-	p.linef("to.SetBag(src.PropertyBag)")
-	for _, field := range each.Fields {
-		p.storeField(field)
-	}
-	p.linef("}")
-	p.linef("")
+	p.linef("}\n")
 }

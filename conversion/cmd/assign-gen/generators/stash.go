@@ -115,8 +115,13 @@ func (p *printer) isOwn(t *model.Type) bool {
 }
 
 func (p *printer) put(f flow, key, value string) {
+	p.attempt(f, fmt.Sprintf("bag.Put(%s, %s)", p.keyName(key), value))
+}
+
+// attempt prints a call that may fail.
+func (p *printer) attempt(f flow, call string) {
 	from, to := f.versions()
-	p.linef("if err := bag.Put(%s, %s); err != nil {", p.keyName(key), value)
+	p.linef("if err := %s; err != nil {", call)
 	p.linef("return %s(%s, err)", p.name("fmt", "Errorf"), quoted(fmt.Sprintf("converting %s of %s to %s: %%w", f.pair.Older.Name, from, to)))
 	p.linef("}")
 }
@@ -139,10 +144,7 @@ func (p *printer) derived(f flow, each *plan.FieldPlan) {
 }
 
 func (p *printer) putDerived(f flow, key, value, basis string) {
-	from, to := f.versions()
-	p.linef("if err := %s.PropertyBag.PutDerived(%s, %s, %s); err != nil {", f.target(), p.keyName(key), value, basis)
-	p.linef("return %s(%s, err)", p.name("fmt", "Errorf"), quoted(fmt.Sprintf("converting %s of %s to %s: %%w", f.pair.Older.Name, from, to)))
-	p.linef("}")
+	p.attempt(f, fmt.Sprintf("%s.PropertyBag.PutDerived(%s, %s, %s)", f.target(), p.keyName(key), value, basis))
 }
 
 // basisOf is the expression of what a stash holds good for, in either direction: the older struct is the receiver.

@@ -20,11 +20,7 @@ const randfillPackage = "sigs.k8s.io/randfill"
 // storageTests prints, for the storage types of a version, the round trips to the next version and the search for hooks
 // that are never called.
 func storageTests(p *printer, link *plan.Link) {
-	p.linef("// conversionFunctions are for randfill, where random values are not what a hook can convert. Hand-written tests add to")
-	p.linef("// them when they are initialized.")
-	p.linef("var conversionFunctions []any")
-	p.linef("")
-	p.functions(link)
+	p.fillers(func() { p.functions(link) })
 	for _, pair := range link.Pairs {
 		newer := p.name(link.Newer.StoragePath(), pair.Newer.Name)
 		p.linef("func TestAssignPropertiesOf%s(t *%s) {", pairName(pair), p.name("testing", "T"))
@@ -55,11 +51,19 @@ func (p *printer) linkFunction(field string, pair *plan.Pair, newer, method stri
 	p.linef("%s: func(older *%s, newer *%s) error { return older.%s(newer, %s) },", field, pair.Older.Name, newer, method, object)
 }
 
+// fillers prints the functions for randfill: those that hand-written tests add, and those that are known.
+func (p *printer) fillers(known func()) {
+	p.linef("// conversionFunctions are for randfill, where random values are not what a hook can convert. Hand-written tests add to")
+	p.linef("// them when they are initialized.")
+	p.linef("var conversionFunctions []any\n")
+	p.linef("// knownFunctions give enums values that they have, and leave out what is dropped on purpose.")
+	p.linef("func knownFunctions() []any {\nreturn []any{")
+	known()
+	p.linef("}\n}\n")
+}
+
 // functions prints what randfill has to know of the storage types: which values enums have, and which fields are dropped.
 func (p *printer) functions(link *plan.Link) {
-	p.linef("// knownFunctions give enums values that they have, and leave out what is dropped on purpose.")
-	p.linef("func knownFunctions() []any {")
-	p.linef("return []any{")
 	// A struct may be in several pairs, and randfill knows one function for it.
 	var order []string
 	lines := make(map[string][]string)
@@ -95,9 +99,6 @@ func (p *printer) functions(link *plan.Link) {
 		p.function(name, lines[name])
 		delete(lines, name)
 	}
-	p.linef("}")
-	p.linef("}")
-	p.linef("")
 }
 
 func (p *printer) function(name string, lines []string) {
@@ -128,20 +129,12 @@ func (p *printer) chosen(name string, t *model.Type, known []string) string {
 
 // roundTrips prints the test that takes each kind through all versions, and a benchmark of what that costs.
 func roundTrips(p *printer, all *plan.Plan, report string) {
-	p.linef("// conversionFunctions are for randfill, where random values are not what a hook can convert. Hand-written tests add to")
-	p.linef("// them when they are initialized.")
-	p.linef("var conversionFunctions []any")
-	p.linef("")
-	p.linef("// knownFunctions give enums values that they have, and leave out what is dropped on purpose.")
-	p.linef("func knownFunctions() []any {")
-	p.linef("return []any{")
-	for _, version := range all.Versions {
-		p.enumFunctions(version)
-	}
-	p.droppedFunctions(all)
-	p.linef("}")
-	p.linef("}")
-	p.linef("")
+	p.fillers(func() {
+		for _, version := range all.Versions {
+			p.enumFunctions(version)
+		}
+		p.droppedFunctions(all)
+	})
 	p.oracle(all)
 	for _, root := range all.Hub.Structs {
 		if !root.Root {
@@ -195,14 +188,10 @@ func (p *printer) droppedFunctions(all *plan.Plan) {
 			var lines []string
 			for _, field := range each.Fields {
 				if dropped[field] {
-					lines = append(lines, p.cleared(field))
+					lines = append(lines, fmt.Sprintf("object.%s = *new(%s)", field.Name(), p.api(field.API.Type)))
 				}
 			}
 			p.function(p.api(each.Declared), lines)
 		}
 	}
-}
-
-func (p *printer) cleared(f *plan.Field) string {
-	return fmt.Sprintf("object.%s = *new(%s)", f.Name(), p.api(f.API.Type))
 }

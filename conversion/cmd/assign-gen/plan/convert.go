@@ -49,8 +49,8 @@ func handlers() []handler {
 		castForeign,
 		copyForeign,
 		callPair,
-		throughPointer,
-		throughSlice,
+		through(model.Pointer, OfPointer),
+		through(model.Slice, OfSlice),
 		throughArray,
 		throughMap,
 		throughKeys,
@@ -184,12 +184,11 @@ func (c *converter) isOlder(t *model.Type) bool { return isOwn(t, c.pair.Older.V
 
 func (c *converter) isNewer(t *model.Type) bool { return isOwn(t, c.pair.Newer.Version.Package.Path) }
 
-func throughPointer(c *converter, older, newer *model.Type) (conversion *Conversion, reason string) {
-	return c.through(model.Pointer, OfPointer, older, newer)
-}
-
-func throughSlice(c *converter, older, newer *model.Type) (conversion *Conversion, reason string) {
-	return c.through(model.Slice, OfSlice, older, newer)
+// through handles pointers, or lists, by what they hold.
+func through(kind model.Kind, rule Rule) handler {
+	return func(c *converter, older, newer *model.Type) (conversion *Conversion, reason string) {
+		return c.through(kind, rule, older, newer)
+	}
 }
 
 func throughArray(c *converter, older, newer *model.Type) (conversion *Conversion, reason string) {
