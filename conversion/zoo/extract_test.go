@@ -135,14 +135,10 @@ func extracted(t *testing.T) *extractor {
 		if err := os.WriteFile(filepath.Join(dir, "types.go"), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := e.parse(paths[i], dir); err != nil {
-			t.Fatal(err)
-		}
+		e.parse(t, paths[i], dir)
 	}
+	e.checkAll()
 	for _, path := range paths {
-		if _, err := e.Import(path); err != nil {
-			t.Fatal(err)
-		}
 		if err := e.keep(path, "Widget"); err != nil {
 			t.Fatal(err)
 		}

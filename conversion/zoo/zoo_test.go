@@ -33,18 +33,14 @@ func TestZoo_EachAPI_ConvertsWithoutLoss(t *testing.T) {
 	for _, api := range apis(t) {
 		t.Run(api.Name, func(t *testing.T) {
 			p := assembled(t, api)
-			if err := run(p.Command(t.Context(), generator, "--input-dirs", p.Versions())); err != nil {
-				t.Fatal(err)
-			}
+			run(t, p.Command(t.Context(), generator, "--input-dirs", p.Versions()))
 			for file, lines := range generated(t, p) {
 				if lines > mostLines {
 					t.Errorf("%s has %d lines, want at most %d", file, lines, mostLines)
 				}
 			}
 			if *update {
-				if err := p.Tidy(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				p.complete(t)
 			}
 			trips := filepath.Join(t.TempDir(), "trips")
 			output, err := p.Test(t.Context(), trips).CombinedOutput()
@@ -90,10 +86,7 @@ func comparesAsExplained(t *testing.T, p *Project, trips string) {
 			t.Error(err)
 		}
 	})
-	got, err := p.Compare(t.Context(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := p.compare(t, file)
 	versions := len(p.api.Versions)
 	if want := len(p.api.Kinds) * versions * (versions - 1); len(got.Objects) != want {
 		t.Errorf("trips of %d kinds and directions, want %d", len(got.Objects), want)
@@ -124,9 +117,7 @@ func apis(t testing.TB) []*API {
 	}
 	all := make([]*API, len(settings))
 	for i, each := range settings {
-		if all[i], err = Load(filepath.Dir(each)); err != nil {
-			t.Fatal(err)
-		}
+		all[i] = load(t, filepath.Dir(each))
 	}
 	return all
 }
@@ -144,11 +135,7 @@ func assembled(t testing.TB, api *API) *Project {
 	if *update {
 		flags += " -mod=mod"
 	}
-	p, err := api.Assemble(t.Context(), dir, flags)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return api.assemble(t, dir, flags)
 }
 
 // builtGenerator builds assign-gen, and returns its path.
@@ -156,8 +143,6 @@ func builtGenerator(t testing.TB) string {
 	t.Helper()
 	generator := filepath.Join(t.TempDir(), "assign-gen")
 	p := &Project{dir: "../cmd/assign-gen", flags: goFlags}
-	if err := run(p.Command(t.Context(), "go", "build", "-o", generator)); err != nil {
-		t.Fatalf("building assign-gen: %v", err)
-	}
+	run(t, p.Command(t.Context(), "go", "build", "-o", generator))
 	return generator
 }

@@ -96,7 +96,7 @@ func (u *unit) write(to *bytes.Buffer, added *markers) {
 // spec is the declaration of a type, or nil.
 func (u *unit) spec() *ast.TypeSpec {
 	if group, ok := u.node.(*ast.GenDecl); ok && group.Tok == token.TYPE {
-		return group.Specs[0].(*ast.TypeSpec) //nolint:forcetypeassert // by the token
+		return group.Specs[0].(*ast.TypeSpec)
 	}
 	spec, _ := u.node.(*ast.TypeSpec)
 	return spec

@@ -8,12 +8,12 @@ package zoo
 import (
 	"bytes"
 	"cmp"
-	"context"
 	_ "embed"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"testing"
 	"text/template"
 )
 
@@ -41,27 +41,20 @@ type entry struct {
 	Differences *Differences
 }
 
-// Page returns the page docs/reference/conversion-zoo.md in Markdown: the effort for each API, and how its conversions differ from those of the other
-// project.
-func Page(ctx context.Context, apis []*API) ([]byte, error) {
+// document returns the page docs/reference/conversion-zoo.md in Markdown: the effort for each API, and how its conversions differ from those of the
+// other project.
+func document(t testing.TB, apis []*API) []byte {
+	t.Helper()
 	entries := make([]entry, len(apis))
 	for i, api := range apis {
-		counted, err := api.countLines(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("counting the lines of %s: %w", api.Name, err)
-		}
-		known, err := api.LoadDifferences()
-		if err != nil {
-			return nil, err
-		}
-		entries[i] = entry{API: api, Lines: counted, Differences: known}
+		entries[i] = entry{API: api, Lines: api.countLines(t), Differences: api.loadDifferences(t)}
 		entries[i].countMarkers()
 	}
 	var page bytes.Buffer
 	if err := pageTemplate.Execute(&page, map[string]any{"APIs": entries, "Each": fmt.Sprintf("%d,%03d", tripsEach/1000, tripsEach%1000)}); err != nil {
-		return nil, fmt.Errorf("writing the page: %w", err)
+		t.Fatal(err)
 	}
-	return page.Bytes(), nil
+	return page.Bytes()
 }
 
 func (e *entry) countMarkers() {

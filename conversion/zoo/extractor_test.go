@@ -6,15 +6,14 @@ SPDX-License-Identifier: Apache-2.0
 package zoo
 
 import (
-	"fmt"
 	"go/ast"
 	"go/build"
 	"go/parser"
 	"go/token"
 	"go/types"
-	"os"
 	"path"
 	"path/filepath"
+	"testing"
 )
 
 // keptMethods are the methods that come with a type. All other methods are copied only if a copied function calls them.
@@ -70,25 +69,31 @@ func newExtractor() *extractor {
 }
 
 // parse reads the files of a package.
-func (e *extractor) parse(importPath, dir string) error {
-	read, err := build.ImportDir(dir, 0)
+func (e *extractor) parse(t testing.TB, importPath, dir string) {
+	t.Helper()
+	pkg, err := build.ImportDir(dir, 0)
 	if err != nil {
-		return fmt.Errorf("reading package %s: %w", importPath, err)
+		t.Fatalf("reading package %s: %v", importPath, err)
 	}
 	added := &source{path: importPath, info: types.Info{Defs: make(map[*ast.Ident]types.Object), Uses: make(map[*ast.Ident]types.Object)}}
-	for _, name := range read.GoFiles {
-		content, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			return err
-		}
+	for _, name := range pkg.GoFiles {
+		content := read(t, filepath.Join(dir, name))
 		syntax, err := parser.ParseFile(e.files, filepath.Join(dir, name), content, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
-			return fmt.Errorf("parsing package %s: %w", importPath, err)
+			t.Fatalf("parsing package %s: %v", importPath, err)
 		}
 		added.files = append(added.files, &file{name: name, content: content, syntax: syntax, base: syntax.FileStart})
 	}
 	e.sources[importPath] = added
-	return nil
+}
+
+// checkAll resolves the names in all packages.
+func (e *extractor) checkAll() {
+	for _, each := range e.sources {
+		if each.checked == nil {
+			e.check(each)
+		}
+	}
 }
 
 // Import implements types.Importer. Packages outside of the API are empty: only their names are needed. An import that names no package
@@ -130,18 +135,18 @@ func (e *extractor) divide(s *source, in *file, declaration ast.Decl) {
 		switch d.Tok {
 		case token.TYPE:
 			for _, each := range d.Specs {
-				spec := each.(*ast.TypeSpec) //nolint:forcetypeassert // by the token
+				spec := each.(*ast.TypeSpec)
 				e.declare(alone(&unit{source: s, file: in}, d, spec, spec.Doc), spec.Name)
 			}
 		case token.VAR:
 			for _, each := range d.Specs {
-				spec := each.(*ast.ValueSpec) //nolint:forcetypeassert // by the token
+				spec := each.(*ast.ValueSpec)
 				e.declare(alone(&unit{source: s, file: in}, d, spec, spec.Doc), spec.Names...)
 			}
 		case token.CONST:
 			group := &unit{source: s, file: in, node: d, doc: d.Doc}
 			for _, each := range d.Specs {
-				e.declare(group, each.(*ast.ValueSpec).Names...) //nolint:forcetypeassert // by the token
+				e.declare(group, each.(*ast.ValueSpec).Names...)
 			}
 		default: // write generates the imports
 		}

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"testing"
 
 	"github.com/mallard-dev/mallard/conversion/zoo/upstream"
 )
@@ -35,36 +36,32 @@ type Comparison struct {
 	Unused []string
 }
 
-// Compare compares trips with the responses of the other project's program, and with the differences that the API lists. Without a program
+// compare compares trips with the responses of the other project's program, and with the differences that the API lists. Without a program
 // it counts the trips.
-func (p *Project) Compare(ctx context.Context, trips io.Reader) (*Comparison, error) {
-	known, err := p.api.LoadDifferences()
-	if err != nil {
-		return nil, err
-	}
-	program := &program{stop: func() error { return nil }}
-	if p.api.Upstream != nil {
-		if program, err = p.startUpstream(ctx); err != nil {
-			return nil, err
-		}
-	}
+func (p *Project) compare(t testing.TB, trips io.Reader) *Comparison {
+	t.Helper()
+	known := p.api.loadDifferences(t)
 	c := &comparer{Comparison: &Comparison{Objects: make(map[string]int)}, api: p.api, known: known, reported: make(map[string]bool)}
+	var program *program
+	if p.api.Upstream != nil {
+		program = p.startUpstream(t)
+	}
 	for decoder := json.NewDecoder(trips); ; {
 		var trip Trip
 		err := decoder.Decode(&trip)
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		c.Objects[fmt.Sprintf("%s %s → %s", trip.Kind, trip.From, trip.To)]++
-		if err == nil && p.api.Upstream != nil {
-			err = c.compare(trip, program)
-		}
 		if err != nil {
-			return nil, errors.Join(err, program.stop())
+			t.Fatalf("reading a trip: %v", err)
+		}
+		c.Objects[fmt.Sprintf("%s %s → %s", trip.Kind, trip.From, trip.To)]++
+		if program != nil {
+			c.compare(t, trip, program.convert(t, trip))
 		}
 	}
 	c.Unused = append(unused(known.Converted), unused(known.Lost)...)
-	return c.Comparison, program.stop()
+	return c.Comparison
 }
 
 // comparer compares one trip after the other.
@@ -76,25 +73,15 @@ type comparer struct {
 	reported map[string]bool
 }
 
-func (c *comparer) compare(trip Trip, program *program) error {
-	response, err := program.convert(trip)
-	if err != nil {
-		return err
-	}
+func (c *comparer) compare(t testing.TB, trip Trip, response *upstream.Response) {
+	t.Helper()
 	if response.Error != "" {
 		c.FailedUpstream++
 		c.expectExplained(c.known.Converted, trip, "error", "converted", "assign-gen", trip.Converted, "upstream", response.Error)
-		return nil
+		return
 	}
-	objects := make([]map[string]any, 0, 4)
-	for _, text := range []json.RawMessage{trip.Object, trip.Converted, response.Converted, response.Back} {
-		object, err := c.api.visible(text)
-		if err != nil {
-			return err
-		}
-		objects = append(objects, object)
-	}
-	object, converted, upstreamConverted, upstreamBack := objects[0], objects[1], objects[2], objects[3]
+	object, converted := c.api.visible(t, trip.Object), c.api.visible(t, trip.Converted)
+	upstreamConverted, upstreamBack := c.api.visible(t, response.Converted), c.api.visible(t, response.Back)
 	compare(converted, upstreamConverted, "", func(path string, ours, theirs any) {
 		c.expectExplained(c.known.Converted, trip, path, "converted", "assign-gen", ours, "upstream", theirs)
 	})
@@ -106,7 +93,6 @@ func (c *comparer) compare(trip Trip, program *program) error {
 	if lost {
 		c.LostUpstream++
 	}
-	return nil
 }
 
 // expectExplained reports a place that no difference covers, once.
@@ -136,40 +122,36 @@ func brief(value any) string {
 type program struct {
 	requests  *json.Encoder
 	responses *json.Decoder
-	stop      func() error
 }
 
-func (p *Project) startUpstream(ctx context.Context) (*program, error) {
+// startUpstream starts the program, which ends after the test.
+func (p *Project) startUpstream(t testing.TB) *program {
+	t.Helper()
 	binary := filepath.Join(p.dir, upstreamDir, "convert")
-	build := p.Command(ctx, "go", "build", "-o", binary, ".")
+	build := p.Command(t.Context(), "go", "build", "-o", binary, ".")
 	build.Dir = filepath.Join(p.dir, upstreamDir)
-	if err := run(build); err != nil {
-		return nil, err
-	}
-	command := p.Command(ctx, binary)
+	run(t, build)
+	command := p.Command(context.WithoutCancel(t.Context()), binary)
 	command.Stderr = os.Stderr
-	requests, err := command.StdinPipe()
-	if err != nil {
-		return nil, fmt.Errorf("connecting the program of the other project: %w", err)
-	}
+	requests, failed := command.StdinPipe()
 	responses, err := command.StdoutPipe()
-	if err != nil {
-		return nil, fmt.Errorf("connecting the program of the other project: %w", err)
+	if err = errors.Join(failed, err, command.Start()); err != nil {
+		t.Fatalf("starting the program of the other project: %v", err)
 	}
-	if err := command.Start(); err != nil {
-		return nil, fmt.Errorf("starting the program of the other project: %w", err)
-	}
-	stop := func() error { return errors.Join(requests.Close(), command.Wait()) }
-	return &program{requests: json.NewEncoder(requests), responses: json.NewDecoder(responses), stop: stop}, nil
+	t.Cleanup(func() {
+		if err := errors.Join(requests.Close(), command.Wait()); err != nil {
+			t.Errorf("the program of the other project: %v", err)
+		}
+	})
+	return &program{requests: json.NewEncoder(requests), responses: json.NewDecoder(responses)}
 }
 
-func (p *program) convert(trip Trip) (*upstream.Response, error) {
-	if err := p.requests.Encode(upstream.Request{Kind: trip.Kind, From: trip.From, To: trip.To, Object: trip.Object}); err != nil {
-		return nil, fmt.Errorf("sending an object to the program of the other project: %w", err)
+func (p *program) convert(t testing.TB, trip Trip) *upstream.Response {
+	t.Helper()
+	var response upstream.Response
+	err := p.requests.Encode(upstream.Request{Kind: trip.Kind, From: trip.From, To: trip.To, Object: trip.Object})
+	if err = errors.Join(err, p.responses.Decode(&response)); err != nil {
+		t.Fatalf("converting by the program of the other project: %v", err)
 	}
-	response := &upstream.Response{}
-	if err := p.responses.Decode(response); err != nil {
-		return nil, fmt.Errorf("reading the response of the program of the other project: %w", err)
-	}
-	return response, nil
+	return &response
 }

@@ -7,6 +7,7 @@ package zoo
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"testing"
 )
 
 // Project is a Go module with the copied types of an API.
@@ -34,38 +36,28 @@ var (
 	absolutePath = regexp.MustCompile(`=> (/\S+)`)
 )
 
-// Assemble writes a project into an empty folder: the files of the API's folder, and the types of its kinds with their markers. Flags are
+// assemble writes a project into an empty folder: the files of the API's folder, and the types of its kinds with their markers. Flags are
 // those for the go command.
-func (a *API) Assemble(ctx context.Context, dir, flags string) (*Project, error) {
+func (a *API) assemble(t testing.TB, dir, flags string) *Project {
+	t.Helper()
 	p := &Project{api: a, dir: dir, flags: flags}
-	if err := p.copyFolder(a.Dir, ""); err != nil {
-		return nil, fmt.Errorf("copying the folder of %s: %w", a.Name, err)
-	}
+	p.copyFolder(t, a.Dir, "")
 	if a.Upstream != nil {
-		if err := p.copyFolder(filepath.Join(a.Dir, a.Upstream.Program), upstreamDir); err != nil {
-			return nil, fmt.Errorf("copying the program of %s: %w", a.Name, err)
-		}
+		p.copyFolder(t, filepath.Join(a.Dir, a.Upstream.Program), upstreamDir)
 	}
-	if err := p.copyTypes(ctx); err != nil {
-		return nil, fmt.Errorf("copying the types of %s: %w", a.Name, err)
-	}
-	if err := p.writeTripsTest(); err != nil {
-		return nil, err
-	}
-	return p, nil
+	p.copyTypes(t)
+	p.writeTripsTest(t)
+	return p
 }
 
 // copyFolder copies the hand-written files of a folder into one of the project, and makes go.mod and go.sum of zoo.mod and zoo.sum.
-func (p *Project) copyFolder(from, to string) error {
-	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+func (p *Project) copyFolder(t testing.TB, from, to string) {
+	t.Helper()
+	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || entry.Name() == settingsFile || entry.Name() == differencesFile {
 			return err
 		}
-		content, err := os.ReadFile(path) //nolint:gosec // a folder of the repository, which does not change during a test
-		if err != nil {
-			return err
-		}
-		name := filepath.Join(to, strings.TrimPrefix(path, from))
+		name, content := filepath.Join(to, strings.TrimPrefix(path, from)), read(t, path)
 		switch filepath.Base(path) {
 		case modFile:
 			name = filepath.Join(filepath.Dir(name), "go.mod")
@@ -75,44 +67,38 @@ func (p *Project) copyFolder(from, to string) error {
 		case sumFile:
 			name = filepath.Join(filepath.Dir(name), "go.sum")
 		}
-		return p.write(name, content)
+		p.write(t, name, content)
+		return nil
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // copyTypes copies the kinds of each version with everything that they need.
-func (p *Project) copyTypes(ctx context.Context) error {
-	e, err := p.sources(ctx)
-	if err != nil {
-		return err
-	}
+func (p *Project) copyTypes(t testing.TB) {
+	t.Helper()
+	e := p.sources(t)
 	paths := make(map[string]string)
 	for _, version := range p.api.Versions {
 		paths[version.Package] = p.api.Path(version)
 		for _, kind := range p.api.Kinds {
 			if err := e.keep(version.Package, kind); err != nil {
-				return err
+				t.Fatal(err)
 			}
 		}
 	}
-	translate := func(path string) string {
-		if own := paths[path]; own != "" {
-			return own
-		}
-		return path
-	}
+	translate := func(path string) string { return cmp.Or(paths[path], path) }
 	for i, version := range p.api.Versions {
 		files, err := e.write(e.sources[version.Package], version.Markers, translate)
 		if err != nil {
-			return err
+			t.Fatal(err)
 		}
 		files["doc.go"] = p.api.packageComment(i)
 		for name, content := range files {
-			if err := p.write(filepath.Join(version.Name(), name), []byte(content)); err != nil {
-				return err
-			}
+			p.write(t, filepath.Join(version.Name(), name), []byte(content))
 		}
 	}
-	return nil
 }
 
 // packageComment is doc.go of a version, with the markers about its place among the others and those of the settings.
@@ -130,41 +116,31 @@ func (a *API) packageComment(i int) string {
 func (a *API) annotation() string { return "conversion." + a.Name + ".example.com/properties" }
 
 // sources reads and checks the packages of all versions.
-func (p *Project) sources(ctx context.Context) (*extractor, error) {
+func (p *Project) sources(t testing.TB) *extractor {
+	t.Helper()
 	e := newExtractor()
 	for _, version := range p.api.Versions {
-		dir, err := p.download(ctx, version.Module)
-		if err != nil {
-			return nil, err
-		}
 		module, _, _ := strings.Cut(version.Module, "@")
-		if err := e.parse(version.Package, filepath.Join(dir, strings.TrimPrefix(version.Package, module))); err != nil {
-			return nil, err
-		}
+		e.parse(t, version.Package, filepath.Join(p.download(t, version.Module), strings.TrimPrefix(version.Package, module)))
 	}
-	for _, version := range p.api.Versions {
-		if _, err := e.Import(version.Package); err != nil {
-			return nil, err
-		}
-	}
-	return e, nil
+	e.checkAll()
+	return e
 }
 
 // download has a module in the module cache, and returns its folder.
-func (p *Project) download(ctx context.Context, module string) (string, error) {
+func (p *Project) download(t testing.TB, module string) string {
+	t.Helper()
 	var output bytes.Buffer
-	command := p.Command(ctx, "go", "mod", "download", "-json", module)
+	command := p.Command(t.Context(), "go", "mod", "download", "-json", module)
 	command.Stdout = &output
-	if err := run(command); err != nil {
-		return "", err
-	}
+	run(t, command)
 	var downloaded struct {
-		Dir string `json:"Dir"` //nolint:tagliatelle // the name in the output of the go command
+		Dir string `json:"Dir"`
 	}
 	if err := json.Unmarshal(output.Bytes(), &downloaded); err != nil {
-		return "", fmt.Errorf("reading the output of go mod download: %w", err)
+		t.Fatalf("reading the output of go mod download: %v", err)
 	}
-	return downloaded.Dir, nil
+	return downloaded.Dir
 }
 
 // Command is a command that runs in the project's folder.
@@ -184,59 +160,54 @@ func (p *Project) Versions() string {
 	return strings.Join(folders, ",")
 }
 
-// Tidy has the go command complete go.mod and go.sum of the project's modules, and writes them back into their original folders.
-func (p *Project) Tidy(ctx context.Context) error {
-	if err := p.tidy(ctx, "", p.api.Dir); err != nil || p.api.Upstream == nil {
-		return err
+// complete has the go command complete go.mod and go.sum of the project's modules, and writes them back into their original folders.
+func (p *Project) complete(t testing.TB) {
+	t.Helper()
+	p.tidy(t, "", p.api.Dir)
+	if p.api.Upstream == nil {
+		return
 	}
 	program := filepath.Join(p.api.Dir, p.api.Upstream.Program)
-	if _, err := os.Stat(filepath.Join(program, modFile)); errors.Is(err, fs.ErrNotExist) {
-		return nil // a package of the first module
+	if _, err := os.Stat(filepath.Join(program, modFile)); err == nil { // otherwise it is a package of the first module
+		p.tidy(t, upstreamDir, program)
 	}
-	return p.tidy(ctx, upstreamDir, program)
 }
 
 // tidy completes go.mod and go.sum in a folder, and writes them into another one.
-func (p *Project) tidy(ctx context.Context, folder, to string) error {
-	command := p.Command(ctx, "go", "mod", "tidy")
+func (p *Project) tidy(t testing.TB, folder, to string) {
+	t.Helper()
+	command := p.Command(t.Context(), "go", "mod", "tidy")
 	command.Dir = filepath.Join(p.dir, folder)
-	if err := run(command); err != nil {
-		return err
-	}
+	run(t, command)
 	for name, original := range map[string]string{"go.mod": modFile, "go.sum": sumFile} {
-		content, err := os.ReadFile(filepath.Join(command.Dir, name))
-		if err != nil {
-			return err
-		}
+		content := read(t, filepath.Join(command.Dir, name))
 		for _, replaced := range absolutePath.FindAllSubmatch(content, -1) {
 			relative, err := filepath.Rel(to, string(replaced[1]))
 			if err != nil {
-				return fmt.Errorf("path of a replacement: %w", err)
+				t.Fatal(err)
 			}
 			content = bytes.ReplaceAll(content, replaced[1], []byte(relative))
 		}
-		//nolint:gosec // the folder of the API is an argument of the test
 		if err := os.WriteFile(filepath.Join(to, original), content, 0o644); err != nil {
-			return err
+			t.Fatal(err)
 		}
 	}
-	return nil
 }
 
-func (p *Project) write(name string, content []byte) error {
+func (p *Project) write(t testing.TB, name string, content []byte) {
+	t.Helper()
 	file := filepath.Join(p.dir, name)
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return fmt.Errorf("making the folder of %s: %w", name, err)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, content, 0o644)); err != nil {
+		t.Fatal(err)
 	}
-	return os.WriteFile(file, content, 0o644) //nolint:gosec // the name is that of a file in the folder of the API
 }
 
-// run runs a command, whose error includes what the command prints to the standard error.
-func run(command *exec.Cmd) error {
+// run runs a command. If it fails, so does the test, with what the command prints to the standard error.
+func run(t testing.TB, command *exec.Cmd) {
+	t.Helper()
 	var messages bytes.Buffer
 	command.Stderr = &messages
 	if err := command.Run(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", strings.Join(command.Args, " "), err, messages.Bytes())
+		t.Fatalf("%s: %v\n%s", strings.Join(command.Args, " "), err, messages.Bytes())
 	}
-	return nil
 }

@@ -7,11 +7,11 @@ package zoo
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
+	"testing"
 
 	"sigs.k8s.io/yaml"
 )
@@ -69,24 +69,19 @@ func (v Version) Source() string {
 	return v.Package + "@" + version
 }
 
-// Load reads the API in a folder.
-func Load(dir string) (*API, error) {
-	content, err := os.ReadFile(filepath.Join(dir, settingsFile))
+// load reads the API in a folder.
+func load(t testing.TB, dir string) *API {
+	t.Helper()
+	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	absolute, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, fmt.Errorf("folder of the API: %w", err)
-	}
-	api := &API{Name: filepath.Base(absolute), Dir: absolute}
-	if err := yaml.UnmarshalStrict(content, api); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", filepath.Join(dir, settingsFile), err)
+	file, api := filepath.Join(dir, settingsFile), &API{Name: filepath.Base(dir), Dir: dir}
+	if err := yaml.UnmarshalStrict(read(t, file), api); err != nil {
+		t.Fatalf("reading %s: %v", file, err)
 	}
 	if len(api.Kinds) == 0 || len(api.Versions) < 2 {
-		return nil, fmt.Errorf(
-			"reading %s: kinds must have an entry, and versions two, for example package: k8s.io/api/batch/v1",
-			filepath.Join(dir, settingsFile))
+		t.Fatalf("reading %s: kinds must have an entry, and versions two, for example package: k8s.io/api/batch/v1", file)
 	}
 	for i, version := range api.Versions {
 		if version.Module == "" {
@@ -99,7 +94,17 @@ func Load(dir string) (*API, error) {
 	if u := api.Upstream; u != nil {
 		u.Program, u.Module = cmp.Or(u.Program, upstreamDir), cmp.Or(u.Module, api.Module)
 	}
-	return api, nil
+	return api
+}
+
+// read returns the content of a file.
+func read(t testing.TB, file string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
 }
 
 // Path is the import path of a version in the project into which the API is copied.

@@ -9,8 +9,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os/exec"
+	"testing"
 	"text/template"
 )
 
@@ -104,12 +104,13 @@ func TestTrips(t *testing.T) {
 `))
 
 // writeTripsTest adds the test for trips to the generated ones.
-func (p *Project) writeTripsTest() error {
+func (p *Project) writeTripsTest(t testing.TB) {
+	t.Helper()
 	var text bytes.Buffer
 	if err := tripsTest.Execute(&text, map[string]any{"Kinds": p.api.Kinds, "Each": tripsEach}); err != nil {
-		return fmt.Errorf("writing the test for trips: %w", err)
+		t.Fatal(err)
 	}
-	return p.write("roundtrip/trips_test.go", text.Bytes())
+	p.write(t, "roundtrip/trips_test.go", text.Bytes())
 }
 
 // Test returns the command that runs the generated tests and writes the trips into a file.

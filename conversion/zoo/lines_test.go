@@ -6,14 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package zoo
 
 import (
-	"context"
-	"fmt"
 	"go/scanner"
 	"go/token"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
+	"testing"
 )
 
 // lines are hand-written lines of Go, without blank lines and comments.
@@ -25,67 +23,41 @@ type lines struct {
 }
 
 // countLines counts the hand-written lines of an API.
-func (a *API) countLines(ctx context.Context) (lines, error) {
-	var counted lines
+func (a *API) countLines(t testing.TB) (counted lines) {
+	t.Helper()
 	err := filepath.WalkDir(a.Dir, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case entry.IsDir() && a.Upstream != nil && path == filepath.Join(a.Dir, a.Upstream.Program):
 			return fs.SkipDir
-		case filepath.Ext(path) != ".go":
-			return nil
 		case strings.HasSuffix(path, "_test.go"):
-			return addLines(&counted.Tests, path)
-		default:
-			return addLines(&counted.Code, path)
+			counted.Tests += countCode(read(t, path))
+		case filepath.Ext(path) == ".go":
+			counted.Code += countCode(read(t, path))
 		}
+		return nil
 	})
-	if err != nil || a.Upstream == nil || a.Upstream.Files == nil {
-		return counted, err
-	}
-	files, err := a.upstreamFiles(ctx)
 	if err != nil {
-		return counted, err
+		t.Fatal(err)
 	}
-	for _, file := range files {
-		if err := addLines(&counted.Upstream, file); err != nil {
-			return counted, err
-		}
+	if a.Upstream == nil || a.Upstream.Files == nil {
+		return counted
 	}
-	return counted, nil
-}
-
-// upstreamFiles are the files with the conversions of the other project.
-func (a *API) upstreamFiles(ctx context.Context) ([]string, error) {
-	dir, err := (&Project{api: a, dir: a.Dir}).download(ctx, a.Upstream.Module)
-	if err != nil {
-		return nil, err
-	}
-	var all []string
+	dir := (&Project{api: a, dir: a.Dir}).download(t, a.Upstream.Module)
 	for _, pattern := range a.Upstream.Files {
 		files, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil {
-			return nil, fmt.Errorf("conversions of the other project: %w", err)
+		if err != nil || files == nil {
+			t.Fatalf("module %s has no file %s: %v", a.Upstream.Module, pattern, err)
 		}
-		if files == nil {
-			return nil, fmt.Errorf("module %s has no file %s", a.Upstream.Module, pattern)
+		for _, file := range files {
+			counted.Upstream += countCode(read(t, file))
 		}
-		all = append(all, files...)
 	}
-	return all, nil
+	return counted
 }
 
-// addLines adds the lines of a file that contain more than a comment.
-func addLines(sum *int, path string) error {
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	*sum += countCode(content)
-	return nil
-}
-
+// countCode counts the lines that contain more than a comment.
 func countCode(content []byte) int {
 	files := token.NewFileSet()
 	file := files.AddFile("", files.Base(), len(content))

@@ -17,6 +17,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"testing"
 
 	"sigs.k8s.io/yaml"
 )
@@ -48,26 +49,22 @@ type Difference struct {
 	used map[string]bool
 }
 
-// LoadDifferences reads the differences of an API.
-func (a *API) LoadDifferences() (*Differences, error) {
-	file := filepath.Join(a.Dir, differencesFile)
-	content, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return &Differences{}, nil
+// loadDifferences reads the differences of an API.
+func (a *API) loadDifferences(t testing.TB) *Differences {
+	t.Helper()
+	file, all := filepath.Join(a.Dir, differencesFile), &Differences{}
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return all
 	}
-	if err != nil {
-		return nil, err
-	}
-	all := &Differences{}
-	if err := yaml.UnmarshalStrict(content, all); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", file, err)
+	if err := yaml.UnmarshalStrict(read(t, file), all); err != nil {
+		t.Fatalf("reading %s: %v", file, err)
 	}
 	for _, each := range slices.Concat(all.Converted, all.Lost) {
 		if each.Path != "" {
 			each.Paths = append(each.Paths, each.Path)
 		}
 	}
-	return all, nil
+	return all
 }
 
 // explain reports whether one of the differences covers a place, and marks those that do.
@@ -159,12 +156,13 @@ func compare(a, b any, path string, differ func(path string, a, b any)) {
 }
 
 // visible reads an object without its type and without the annotation in which assign-gen keeps values.
-func (a *API) visible(text json.RawMessage) (map[string]any, error) {
+func (a *API) visible(t testing.TB, text json.RawMessage) map[string]any {
+	t.Helper()
 	var object map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	if err := decoder.Decode(&object); err != nil {
-		return nil, fmt.Errorf("reading an object: %w", err)
+		t.Fatalf("reading an object: %v", err)
 	}
 	delete(object, "apiVersion")
 	delete(object, "kind")
@@ -174,5 +172,5 @@ func (a *API) visible(text json.RawMessage) (map[string]any, error) {
 	if len(annotations) == 0 {
 		delete(metadata, "annotations")
 	}
-	return object, nil
+	return object
 }
