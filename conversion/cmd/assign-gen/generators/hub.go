@@ -5,7 +5,11 @@ SPDX-License-Identifier: Apache-2.0
 
 package generators
 
-import "github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
+import (
+	"fmt"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
+)
 
 // hub prints, for the hub, the versions that it converts to, and for the others the way of their storage types to the hub. It is apart from the
 // conversions to the next version, which stay what they are when there is a newer hub.
@@ -73,4 +77,67 @@ func (p *printer) way(w way) {
 	}
 	p.linef("}")
 	p.linef("")
+}
+
+// convertible prints what the conversion webhook calls. It calls the conversion to the hub of the other version, so that no API
+// package has to import another.
+func (p *printer) convertible(all *plan.Plan, each *plan.Struct) {
+	if all.Interface == plan.ControllerRuntime {
+		p.controllerRuntime(all, each)
+		return
+	}
+	convertible := p.name(apisPackage, "Convertible")
+	p.linef("var _ %s = (*%s)(nil)", convertible, each.Name)
+	p.linef("")
+	p.conversions(all, each, "apis.Convertible", "_ "+p.name("context", "Context")+", ", convertible)
+}
+
+// controllerRuntime prints what controller-runtime's conversion webhook calls, and the method that its admission webhooks call.
+func (p *printer) controllerRuntime(all *plan.Plan, each *plan.Struct) {
+	hub, implemented := p.name(ctrlPackage, "Hub"), "Convertible"
+	if each.Version == all.Hub {
+		implemented = "Hub"
+	}
+	p.linef("var _ %s = (*%s)(nil)", p.name(ctrlPackage, implemented), each.Name)
+	p.linef("")
+	if each.Version == all.Hub {
+		p.linef("// Hub implements conversion.Hub of controller-runtime.")
+		p.linef("func (*%s) Hub() {}", each.Name)
+		p.linef("")
+	} else {
+		p.conversions(all, each, "conversion.Convertible of controller-runtime", "", hub)
+	}
+	p.linef("// ConversionAnnotation returns the annotation that holds what %s cannot show.", each.Version.Name)
+	p.linef("func (*%s) ConversionAnnotation() %s { return %s }", each.Name, p.runtime("Annotation"), annotationVariable)
+	p.linef("")
+}
+
+// conversions prints the pair of methods that convert a kind, with what their parameters begin with and the type of the other object.
+func (p *printer) conversions(all *plan.Plan, each *plan.Struct, implemented, parameters, other string) {
+	hubName := hubKind(all, each)
+	hub := p.name(all.Hub.StoragePath(), hubName)
+	hubConvertible := p.name(all.Hub.StoragePath(), hubName+"HubConvertible")
+	method := func(name, parameter, cannot, source, target string) {
+		p.linef("// %s implements %s.", name, implemented)
+		p.linef("func (in *%s) %s(%s%s %s) (err error) {", each.Name, name, parameters, parameter, other)
+		p.linef("defer %s(&err, in)", p.runtime("Recover"))
+		p.linef("%s, ok := %s.(%s)", choose(source == "in", target, source), parameter, hubConvertible)
+		p.linef("if !ok {\nreturn %s(%s, %s)\n}", p.name("fmt", "Errorf"), quoted(each.Version.Name+"."+each.Name+" "+cannot+" %T"), parameter)
+		p.linef("var hub %s", hub)
+		p.linef("if err := %s.AssignToHub(&hub); err != nil {\nreturn err\n}", source)
+		p.linef("return %s.AssignFromHub(&hub)", target)
+		p.linef("}")
+		p.linef("")
+	}
+	method("ConvertTo", "to", "cannot convert to", "in", "dst")
+	method("ConvertFrom", "from", "cannot convert from", "src", "in")
+}
+
+// converters returns the functions by which tests convert a kind, called as the hub calls it.
+func (p *printer) converters(all *plan.Plan, kind string) string {
+	if all.Interface == plan.ControllerRuntime {
+		return fmt.Sprintf("%s[%s]", p.name(runtimePackage+"/controllerruntime", "ConvertThrough"), p.name(all.Hub.Package.Path, kind))
+	}
+	const knative = runtimePackage + "/knative"
+	return p.name(knative, "ConvertTo") + ", " + p.name(knative, "ConvertFrom")
 }

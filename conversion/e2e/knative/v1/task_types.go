@@ -6,6 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package v1
 
 import (
+	"bytes"
+	"encoding/json"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -73,4 +76,36 @@ type Timeouts struct {
 type Result struct {
 	Name string `json:"name"`
 	Type string `json:"type,omitempty"`
+}
+
+// ParamValue is a string, a list or a map in JSON.
+type ParamValue struct {
+	StringVal string            `json:"stringVal"`
+	ArrayVal  []string          `json:"arrayVal"`
+	ObjectVal map[string]string `json:"objectVal"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v ParamValue) MarshalJSON() ([]byte, error) {
+	switch {
+	case v.ArrayVal != nil:
+		return json.Marshal(v.ArrayVal) //nolint:wrapcheck // as encoding/json reports it
+	case v.ObjectVal != nil:
+		return json.Marshal(v.ObjectVal) //nolint:wrapcheck // as encoding/json reports it
+	default:
+		return json.Marshal(v.StringVal) //nolint:wrapcheck // as encoding/json reports it
+	}
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (v *ParamValue) UnmarshalJSON(text []byte) error {
+	*v = ParamValue{}
+	switch {
+	case bytes.HasPrefix(text, []byte("[")):
+		return json.Unmarshal(text, &v.ArrayVal) //nolint:wrapcheck // as encoding/json reports it
+	case bytes.HasPrefix(text, []byte("{")):
+		return json.Unmarshal(text, &v.ObjectVal) //nolint:wrapcheck // as encoding/json reports it
+	default:
+		return json.Unmarshal(text, &v.StringVal) //nolint:wrapcheck // as encoding/json reports it
+	}
 }

@@ -5,7 +5,11 @@ SPDX-License-Identifier: Apache-2.0
 
 package v1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/scheme"
+)
 
 // Gizmo is a set of identical machines.
 //
@@ -53,3 +57,6 @@ type Port struct {
 	Port     int32  `json:"port"`
 	Protocol string `json:"protocol,omitempty"`
 }
+
+// AddToScheme adds the types of this package to a scheme.
+var AddToScheme = (&scheme.Builder{GroupVersion: schema.GroupVersion{Group: "gizmo.example.com", Version: "v1"}}).Register(&Gizmo{}).AddToScheme

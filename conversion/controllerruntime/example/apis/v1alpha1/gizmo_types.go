@@ -5,7 +5,11 @@ SPDX-License-Identifier: Apache-2.0
 
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/scheme"
+)
 
 // Gizmo is a set of identical machines.
 //
@@ -24,3 +28,6 @@ type GizmoSpec struct {
 	// +conversion:rename=Replicas
 	Size int32 `json:"size,omitempty"`
 }
+
+// AddToScheme adds the types of this package to a scheme.
+var AddToScheme = (&scheme.Builder{GroupVersion: schema.GroupVersion{Group: "gizmo.example.com", Version: "v1alpha1"}}).Register(&Gizmo{}).AddToScheme

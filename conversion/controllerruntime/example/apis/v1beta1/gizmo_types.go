@@ -5,7 +5,11 @@ SPDX-License-Identifier: Apache-2.0
 
 package v1beta1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/scheme"
+)
 
 // Gizmo is a set of identical machines.
 //
@@ -49,3 +53,6 @@ type Port struct {
 	Name string `json:"name"`
 	Port int32  `json:"port"`
 }
+
+// AddToScheme adds the types of this package to a scheme.
+var AddToScheme = (&scheme.Builder{GroupVersion: schema.GroupVersion{Group: "gizmo.example.com", Version: "v1beta1"}}).Register(&Gizmo{}).AddToScheme

@@ -7,6 +7,7 @@ package controllerruntime
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,6 +20,32 @@ import (
 
 	"github.com/mallard-dev/mallard/conversion"
 )
+
+// Defaulter is the admission.Defaulter of a defaulting webhook. In updates it keeps the annotation of the live object, whatever the client
+// sent.
+type Defaulter[T Object] struct {
+	// Next sets the defaults of the kind. It is nil if the kind has none.
+	Next admission.Defaulter[T]
+}
+
+// Default implements admission.Defaulter.
+func (d *Defaulter[T]) Default(ctx context.Context, object T) error {
+	request, err := requestOf(ctx)
+	if err != nil {
+		return err
+	}
+	if old := request.OldObject.Raw; len(old) > 0 && request.SubResource == "" {
+		var live metav1.PartialObjectMetadata
+		if err := json.Unmarshal(old, &live); err != nil {
+			return fmt.Errorf("reading the metadata of the live object: %w", err)
+		}
+		object.ConversionAnnotation().Preserve(object, &live)
+	}
+	if d.Next == nil {
+		return nil
+	}
+	return d.Next.Default(ctx, object) //nolint:wrapcheck // it is the answer to the client
+}
 
 // Validator is the admission.Validator of a validating webhook. It rejects writes through a representation that lacks properties, and
 // warns about a new object with the annotation of another one. Objects that are being deleted are admitted: they have to lose their finalizers.
@@ -122,3 +149,47 @@ func (v *Validator[T]) validateSpoke(version string, object metav1.Object) ([]co
 }
 
 func rejects(finding conversion.Finding) bool { return !finding.Warning }
+
+// AtHub returns an admission.Validator for a version other than the hub, which validates the object that the hub will be. The content of the
+// annotation is part of that object, so the rules of the hub apply to writes at every version.
+func AtHub[S Spoke, T any, H hubOf[T]](rules admission.Validator[H]) admission.Validator[S] {
+	return &atHub[S, T, H]{rules: rules}
+}
+
+type atHub[S Spoke, T any, H hubOf[T]] struct{ rules admission.Validator[H] }
+
+func (v *atHub[S, T, H]) ValidateCreate(ctx context.Context, object S) (admission.Warnings, error) {
+	hub, err := v.hub(object)
+	if err != nil {
+		return nil, err
+	}
+	return v.rules.ValidateCreate(ctx, hub) //nolint:wrapcheck // it is the answer to the client
+}
+
+func (v *atHub[S, T, H]) ValidateUpdate(ctx context.Context, live, object S) (admission.Warnings, error) {
+	liveHub, err := v.hub(live)
+	if err != nil {
+		return nil, err
+	}
+	hub, err := v.hub(object)
+	if err != nil {
+		return nil, err
+	}
+	return v.rules.ValidateUpdate(ctx, liveHub, hub) //nolint:wrapcheck // it is the answer to the client
+}
+
+func (v *atHub[S, T, H]) ValidateDelete(ctx context.Context, object S) (admission.Warnings, error) {
+	hub, err := v.hub(object)
+	if err != nil {
+		return nil, err
+	}
+	return v.rules.ValidateDelete(ctx, hub) //nolint:wrapcheck // it is the answer to the client
+}
+
+func (v *atHub[S, T, H]) hub(object S) (H, error) {
+	hub := H(new(T))
+	if err := object.ConvertTo(hub); err != nil {
+		return nil, fmt.Errorf("converting the object to %T: %w", hub, err)
+	}
+	return hub, nil
+}
