@@ -153,9 +153,12 @@ func (p *planner) enum(older, newer *Field, label string) *Enum {
 	settings := p.enumSettings(older)
 	olderValues, newerValues := constants(older), constants(newer)
 	failed := false
-	unknown := func(value, side string, values []string) {
+	fail := func(code problem.Code, text, fix string) {
 		failed = true
-		p.problem(problem.BadMarker, label, fmt.Sprintf("the enum map has the %s value %q, which the type does not declare%s", side, value,
+		p.problem(code, label, text, fix)
+	}
+	unknown := func(value, side string, values []string) {
+		fail(problem.BadMarker, fmt.Sprintf("the enum map has the %s value %q, which the type does not declare%s", side, value,
 			nearest.Suggestion(value, values)), "values are "+strings.Join(values, ", "))
 	}
 	result := &Enum{
@@ -176,8 +179,7 @@ func (p *planner) enum(older, newer *Field, label string) *Enum {
 		unknown(result.Fallback, "older", olderValues)
 	}
 	notInvertible := func(text, fallback string) {
-		failed = true
-		p.problem(problem.EnumNotInvertible, label, text, "add fallback="+fallback+" to +conversion:enum, or map each value to a different one")
+		fail(problem.EnumNotInvertible, text, "add fallback="+fallback+" to +conversion:enum, or map each value to a different one")
 	}
 	for newerValue, olders := range sources {
 		back := olders[0]
@@ -198,16 +200,14 @@ func (p *planner) enum(older, newer *Field, label string) *Enum {
 	onlyOlder, _ := valuesOfOneVersion(older, newer)
 	for _, value := range onlyOlder {
 		if at(result.Up, value) < 0 && !settings.Open {
-			failed = true
-			p.problem(problem.EnumNotInvertible, label, fmt.Sprintf("%q is no value of the newer version, and is not mapped to one", value),
+			fail(problem.EnumNotInvertible, fmt.Sprintf("%q is no value of the newer version, and is not mapped to one", value),
 				"map it, or add open to +conversion:enum if clients of both versions accept any value")
 		}
 	}
 	for _, value := range olderValues {
 		isMapped := slices.ContainsFunc(settings.Values, func(v markers.EnumValue) bool { return v.Older == value })
 		if result.IsMixed() && !isMapped {
-			failed = true
-			p.problem(problem.EnumNotInvertible, label, fmt.Sprintf("%q becomes no value of the newer version", value), "map it")
+			fail(problem.EnumNotInvertible, fmt.Sprintf("%q becomes no value of the newer version", value), "map it")
 		}
 	}
 	if failed {

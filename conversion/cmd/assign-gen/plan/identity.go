@@ -38,7 +38,7 @@ func (p *planner) identities(result *Plan) {
 				if !hasKeylessList(field) || field.Settings.Positional {
 					continue
 				}
-				if kept := append(p.keptFromAbove(field), p.keptFromBelow(field, below)...); kept != nil {
+				if kept := append(keptBeyond(field, false, p.plans), keptBeyond(field, true, below)...); kept != nil {
 					p.problem(problem.NoIdentity, field.label()+" ("+field.API.Type.String()+")",
 						"the annotation keeps "+enumerated(kept)+" for its elements, and nothing identifies them after an edit",
 						identityFix(field, kept))
@@ -115,25 +115,17 @@ func hasKeylessList(field *Field) bool {
 	return false
 }
 
-// keptFromAbove returns the properties that newer versions have to keep for elements of a field.
-func (p *planner) keptFromAbove(field *Field) []string {
+// keptBeyond returns the properties that have to be kept for elements of a field when objects come up from older versions, or down from newer ones.
+func keptBeyond(field *Field, up bool, links map[*Field][]*FieldPlan) []string {
 	var all []string
-	for _, link := range p.plans[field] {
+	for _, link := range links[field] {
 		if called := link.Conversion.Called(); called != nil {
-			all = append(all, kept(called, false, make(map[*Pair]bool))...)
-			all = append(all, p.keptFromAbove(link.Newer.Last().Field)...)
-		}
-	}
-	return all
-}
-
-// keptFromBelow returns the same of older versions.
-func (p *planner) keptFromBelow(field *Field, below map[*Field][]*FieldPlan) []string {
-	var all []string
-	for _, link := range below[field] {
-		if called := link.Conversion.Called(); called != nil {
-			all = append(all, kept(called, true, make(map[*Pair]bool))...)
-			all = append(all, p.keptFromBelow(link.Older, below)...)
+			next := link.newerField()
+			if up {
+				next = link.Older
+			}
+			all = append(all, kept(called, up, make(map[*Pair]bool))...)
+			all = append(all, keptBeyond(next, up, links)...)
 		}
 	}
 	return all

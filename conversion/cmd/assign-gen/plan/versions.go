@@ -150,19 +150,15 @@ func (v *Version) distance() int {
 func (p *planner) annotation(result *Plan, settings map[*Version]markers.Package) {
 	for _, version := range result.Versions {
 		own := settings[version]
-		if own.Annotation != "" && version != result.Hub {
-			p.problem(problem.BadMarker, where(version.Package),
-				"the marker +conversion-gen:annotation holds for all versions, and is at one that is not the hub",
-				"move it to "+where(result.Hub.Package))
+		for marker, isThere := range map[string]bool{"annotation": own.Annotation != "", "retired": own.Retired != nil} {
+			if isThere && version != result.Hub {
+				p.problem(problem.BadMarker, where(version.Package),
+					"the marker +conversion-gen:"+marker+" holds for all versions, and is at one that is not the hub",
+					"move it to "+where(result.Hub.Package))
+			}
 		}
 		for _, retired := range own.Retired {
-			if version != result.Hub {
-				p.problem(problem.BadMarker, where(version.Package),
-					"the marker +conversion-gen:retired holds for all versions, and is at one that is not the hub",
-					"move it to "+where(result.Hub.Package))
-				break
-			}
-			if slices.ContainsFunc(result.Versions, func(v *Version) bool { return v.Name == retired }) {
+			if version == result.Hub && slices.ContainsFunc(result.Versions, func(v *Version) bool { return v.Name == retired }) {
 				p.problem(problem.BadMarker, where(version.Package), "the version "+retired+" is listed as retired and still exists",
 					"remove it from +conversion-gen:retired, or the package from those that are given")
 			}
