@@ -91,12 +91,14 @@ conversions() (
 )
 
 # copy_types FROM TO copies the hand-written files of an API. In the copies, the paths of packages have the other folder, and the API's group
-# begins with its name. The rest of the group is that of the project and may contain the name of the folder, too.
+# begins with its name. The rest of the group is that of the project and may contain the name of the folder, too. Copies have the names of generated
+# files, except for doc.go, where markers of a package are.
 copy_types() {
   local file copy
-  find "$2" -name '*.go' -not -name 'zz_generated.*' -delete
+  { grep -rlZ --include='*.go' '^// Code generated from ' "$2" || true; } | xargs -0 -r rm --
   while IFS= read -r file; do
     copy="$2/${file#"$1"/}"
+    [[ "${copy##*/}" == doc.go ]] || copy="${copy%/*}/zz_generated.${copy##*/}"
     mkdir -p "${copy%/*}"
     sed -e "s|/$1/|/$2/|g" -e "s|+groupName=${1##*/}\\.|+groupName=${2##*/}.|" -e "1i// Code generated from $1 by hack/update-codegen.sh. DO NOT EDIT.\n" "${file}" >"${copy}"
   done < <(find "$1" -name '*.go' -not -name 'zz_generated.*')

@@ -36,13 +36,11 @@ func newSources() *sources {
 	}
 }
 
-// readSources reads the files of a package. Generated ones have no markers of ours.
+// readSources reads the files of a package.
 func readSources(files *token.FileSet, syntax []*ast.File) *sources {
 	result := newSources()
 	for _, file := range syntax {
-		if name := files.Position(file.FileStart).Filename; !strings.HasPrefix(filepath.Base(name), "zz_generated.") {
-			result.read(files, file, Relative(name))
-		}
+		result.read(files, file, Relative(files.Position(file.FileStart).Filename))
 	}
 	return result
 }
