@@ -62,17 +62,12 @@ func (p *printer) operation(f flow, c *plan.Conversion, exact string) *operation
 	return o
 }
 
-// units are the durations that +conversion:unit names, as package time has them.
-var units = map[string]string{
-	"nanoseconds": "Nanosecond", "microseconds": "Microsecond", "milliseconds": "Millisecond", "seconds": "Second", "minutes": "Minute", "hours": "Hour",
-}
-
 // inUnits makes a duration of a number, or a number of a duration.
 func (p *printer) inUnits(o *operation, unit string, toDuration bool) {
 	o.apply = func(src string) string {
-		length := "24*" + p.name("time", "Hour") // a day
-		if name := units[unit]; name != "" {
-			length = p.name("time", name)
+		length := "24*" + p.name("time", "Hour")
+		if unit != "days" { // package time has a constant of the name
+			length = p.name("time", exported(strings.TrimSuffix(unit, "s")))
 		}
 		if toDuration {
 			return fmt.Sprintf("%s(%s, %s)", p.runtime("ToDuration"), src, length)

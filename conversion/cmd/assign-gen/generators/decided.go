@@ -42,8 +42,7 @@ func (p *printer) oracle(all *plan.Plan) {
 		add(link.Older.Name, decidedIn(link.Older.Package, decides))
 		add("→ "+link.Newer.Name, append(decidedIn(link.Newer.Package, decidesOlder), movedInto(link.Older.Package)...))
 	}
-	p.linef("}")
-	p.linef("")
+	p.end()
 	p.linef("// valuesOfEnums are the values of types, by version.")
 	p.linef("var valuesOfEnums = map[string]map[string][]string{")
 	for _, version := range all.Versions {
@@ -68,8 +67,7 @@ func (p *printer) oracle(all *plan.Plan) {
 			p.linef("%s: {\n%s},", quoted(version.Name), strings.Join(lines, ""))
 		}
 	}
-	p.linef("}")
-	p.linef("")
+	p.end()
 }
 
 // decidedIn are the names of fields, Type.Field, and types of a package.

@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package generators
 
 import (
+	"slices"
+
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
 )
@@ -25,16 +27,11 @@ func edge(all *plan.Plan, version *plan.Version) []section {
 			}})
 		}
 	}
-	for _, each := range version.Structs {
-		sections = append(sections, section{each, func(p *printer) {
-			p.shape(each, true)
-			p.shape(each, false)
-		}})
-	}
-	for _, each := range version.Structs {
-		sections = append(sections, section{each, func(p *printer) { p.keyFunctions(each) }})
-	}
-	return sections
+	shapes := ofStructs(version, func(p *printer, each *plan.Struct) {
+		p.shape(each, true)
+		p.shape(each, false)
+	})
+	return slices.Concat(sections, shapes, ofStructs(version, (*printer).keyFunctions))
 }
 
 // annotation prints the variable that hand-written code of the package uses too, in SetDefaults and Validate.
@@ -51,8 +48,7 @@ func (p *printer) annotation(all *plan.Plan, version *plan.Version) {
 	if all.Retired != nil {
 		p.linef("Retired: []string{%s},", quotedAll(all.Retired))
 	}
-	p.linef("}")
-	p.linef("")
+	p.end()
 }
 
 // rootEdge prints the conversion of a kind, whose metadata carries the bags.
@@ -63,8 +59,7 @@ func (p *printer) rootEdge(each *plan.Struct) {
 	p.linef("*dst = %s{}", storage)
 	p.linef("in.assignToStorage(dst, %s.Load(&dst.ObjectMeta, &in.ObjectMeta))", annotationVariable)
 	p.linef("return nil")
-	p.linef("}")
-	p.linef("")
+	p.end()
 	p.linef("// AssignProperties_From_%s fills the object from its storage type, except for apiVersion and kind. The two share no memory.", each.Name)
 	p.linef("func (in *%s) AssignProperties_From_%s(src *%s) error {", each.Name, each.Name, storage)
 	p.linef("*in = %s{TypeMeta: in.TypeMeta}", each.Name)
@@ -72,8 +67,7 @@ func (p *printer) rootEdge(each *plan.Struct) {
 	p.linef("in.assignFromStorage(src, to)")
 	p.linef("%s.Store(&in.ObjectMeta, &src.ObjectMeta, to)", annotationVariable)
 	p.linef("return nil")
-	p.linef("}")
-	p.linef("")
+	p.end()
 }
 
 // toHub prints the way of a kind to the hub and back.
@@ -133,5 +127,5 @@ func (p *printer) shape(each *plan.Struct, load bool) {
 			p.storeField(field)
 		}
 	}
-	p.linef("}\n")
+	p.end()
 }

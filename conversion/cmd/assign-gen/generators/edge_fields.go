@@ -191,8 +191,7 @@ func (p *printer) keyFunctions(each *plan.Struct) {
 			return keyPart(choose(list.Elem.Kind == model.Pointer, "(*element)", "element"), element, key)
 		})
 		p.linef("return %s(%s)", p.runtime("Key"), strings.Join(parts, ", "))
-		p.linef("}")
-		p.linef("")
+		p.end()
 	}
 }
 

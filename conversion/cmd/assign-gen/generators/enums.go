@@ -72,8 +72,7 @@ func (p *printer) enumFunction(e *plan.Enum, each *plan.FieldPlan, up bool) {
 		p.linef("return value, %t", e.Fallback == "")
 	}
 	p.linef("}")
-	p.linef("}")
-	p.linef("")
+	p.end()
 }
 
 // spelling is the Go syntax of the values of a type.

@@ -70,8 +70,7 @@ func (p *printer) assignable(link *plan.Link, pair *plan.Pair) {
 	metadata := p.metadataParameter(pair.Older.Settings.Metadata)
 	p.linef("AssignPropertiesTo%s(dst *%s%s) error", pair.Suffix(), newer, metadata)
 	p.linef("AssignPropertiesFrom%s(src *%s%s) error", pair.Suffix(), newer, metadata)
-	p.linef("}")
-	p.linef("")
+	p.end()
 	if pair.Augmented {
 		p.linef("var _ %s = (*%s)(nil)", assignableName(pair), pair.Older.Name)
 		p.linef("")
@@ -139,8 +138,7 @@ func (p *printer) assignment(f flow) {
 		}
 	}
 	p.linef("return nil")
-	p.linef("}")
-	p.linef("")
+	p.end()
 }
 
 // field prints what is done for a field before the hook.
@@ -148,10 +146,8 @@ func (p *printer) field(f flow, each *plan.FieldPlan) {
 	switch each.Fate {
 	case plan.Converted:
 		p.converted(f, each)
-	case plan.StashedOlder:
-		p.stashedOlder(f, each)
-	case plan.StashedNewer:
-		p.stashedNewer(f, each)
+	case plan.StashedOlder, plan.StashedNewer:
+		p.stashed(f, each)
 	case plan.AugmentedOlder, plan.AugmentedNewer, plan.DroppedOlder, plan.DroppedNewer:
 	}
 }

@@ -30,8 +30,7 @@ func (p *printer) hubConvertible(version *plan.Version, each *plan.Struct) {
 	p.linef("type %sHubConvertible interface {", each.Name)
 	p.linef("AssignToHub(hub *%s) error", each.Name)
 	p.linef("AssignFromHub(hub *%s) error", each.Name)
-	p.linef("}")
-	p.linef("")
+	p.end()
 }
 
 // storageToHub prints the way of a storage type to the hub and back.
@@ -64,8 +63,7 @@ func (p *printer) way(w way) {
 		p.linef("if err := in.AssignProperties_To_%s(&%s); err != nil {\nreturn err\n}", w.first, w.variable)
 		p.linef("return %s.AssignToHub(hub)", w.variable)
 	}
-	p.linef("}")
-	p.linef("")
+	p.end()
 	p.linef("// AssignFromHub fills the object from %s.", w.words)
 	p.linef("func (in *%s) AssignFromHub(hub *%s) error {", w.from, w.hub)
 	if w.through == "" {
@@ -75,8 +73,7 @@ func (p *printer) way(w way) {
 		p.linef("if err := %s.AssignFromHub(hub); err != nil {\nreturn err\n}", w.variable)
 		p.linef("return in.AssignProperties_From_%s(&%s)", w.first, w.variable)
 	}
-	p.linef("}")
-	p.linef("")
+	p.end()
 }
 
 // convertible prints what the conversion webhook calls. It calls the conversion to the hub of the other version, so that no API
@@ -126,8 +123,7 @@ func (p *printer) conversions(all *plan.Plan, each *plan.Struct, implemented, pa
 		p.linef("var hub %s", hub)
 		p.linef("if err := %s.AssignToHub(&hub); err != nil {\nreturn err\n}", source)
 		p.linef("return %s.AssignFromHub(&hub)", target)
-		p.linef("}")
-		p.linef("")
+		p.end()
 	}
 	method("ConvertTo", "to", "cannot convert to", "in", "dst")
 	method("ConvertFrom", "from", "cannot convert from", "src", "in")

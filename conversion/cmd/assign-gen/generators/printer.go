@@ -55,6 +55,9 @@ func (p *printer) linef(format string, args ...any) {
 	fmt.Fprintf(p, format+"\n", args...)
 }
 
+// end writes the end of a declaration, and an empty line.
+func (p *printer) end() { p.linef("}\n") }
+
 // name returns the qualified name of a declaration of a package, and imports the package if need be.
 func (p *printer) name(pkg, name string) string {
 	if pkg == p.pkg {

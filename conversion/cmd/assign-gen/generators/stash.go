@@ -14,95 +14,86 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
 )
 
-func (p *printer) stashedOlder(f flow, each *plan.FieldPlan) {
-	kept := stash{key: each.OlderKey, path: each.From, leaves: f.up}
-	switch {
-	case each.Presence:
-		p.stashedPresence(f, kept)
-	case len(each.From) > 1:
-		p.stashedInside(f, kept)
-	case f.up:
-		p.put(f, each.OlderKey, "in."+each.Older.Name())
-	default:
-		p.linef("bag.Take(%s, &in.%s)", p.keyName(each.OlderKey), each.Older.Name())
-	}
-}
-
-func (p *printer) stashedNewer(f flow, each *plan.FieldPlan) {
-	key, basis := p.keyName(each.NewerKey), basisOf(each)
-	kept := stash{key: each.NewerKey, path: each.Newer, leaves: !f.up}
-	switch {
-	case each.Presence:
-		p.stashedPresence(f, kept)
-	case len(each.Newer) > 1:
-		p.stashedInside(f, kept)
-	case !f.up && basis == "":
-		p.put(f, each.NewerKey, "src."+each.Newer.String())
-	case !f.up: // after the hook, when the basis is known
-		p.linef("bag.Remove(%s)", key)
-	case basis == "":
-		p.linef("bag.Take(%s, &dst.%s)", key, each.Newer)
-	default:
-		p.linef("if bag.TakeDerived(%s, %s, &dst.%s) != %s {", key, basis, each.Newer, p.runtime("Exact"))
-		p.linef("dst.%s = nil", each.Newer)
-		p.linef("}")
-	}
-}
-
 // stash holds the parts that are kept of a struct that only one version has, in one direction.
 type stash struct {
 	key  string
 	path plan.Path
 	// leaves reports whether the conversion leaves the version that has the struct.
 	leaves bool
+	// value is the expression of the field.
+	value string
+}
+
+// stashed prints how a field that only one version has is kept in the bag, or taken from it.
+func (p *printer) stashed(f flow, each *plan.FieldPlan) {
+	kept := stash{key: each.NewerKey, path: each.Newer, leaves: !f.up}
+	if each.Fate == plan.StashedOlder {
+		kept = stash{key: each.OlderKey, path: each.From, leaves: f.up}
+	}
+	kept.value = choose(kept.leaves, f.source(), f.target()) + "." + kept.path.String()
+	switch key, basis := p.keyName(kept.key), basisOf(each); {
+	case each.Presence:
+		p.stashedPresence(f, kept)
+	case len(kept.path) > 1:
+		p.stashedInside(f, kept)
+	case kept.leaves && basis == "":
+		p.put(f, kept.key, kept.value)
+	case kept.leaves: // after the hook, when the basis is known
+		p.linef("bag.Remove(%s)", key)
+	case basis == "":
+		p.linef("bag.Take(%s, &%s)", key, kept.value)
+	default:
+		p.linef("if bag.TakeDerived(%s, %s, &%s) != %s {", key, basis, kept.value, p.runtime("Exact"))
+		p.linef("%s = nil", kept.value)
+		p.linef("}")
+	}
 }
 
 // stashedInside stashes a part of a struct of which other parts have separate fields in the other version.
 func (p *printer) stashedInside(f flow, kept stash) {
-	key, value := p.keyName(kept.key), kept.path.String()
-	if !kept.leaves {
-		variable := p.pathName(f, "stashed", kept.path)
-		p.linef("var %s %s", variable, p.storage(kept.path.Last().Type))
-		p.linef("if bag.Take(%s, &%s) {", key, variable)
-		p.entered(f.target(), kept.path)
-		p.linef("%s.%s = %s", f.target(), value, variable)
-		p.linef("}")
+	if kept.leaves {
+		p.putIf(f, kept.key, present(f.source(), kept.path, nilable(kept.path.Last().Type)), kept.value)
 		return
 	}
-	p.linef("if %s {", present(f.source(), kept.path, nilable(kept.path.Last().Type)))
-	p.put(f, kept.key, f.source()+"."+value)
-	p.linef("} else {")
-	p.linef("bag.Remove(%s)", key)
-	p.linef("}")
+	variable := p.taken(f, kept, p.storage(kept.path.Last().Type), kept.path)
+	p.linef("%s = %s\n}", kept.value, variable)
 }
 
 // stashedPresence stashes the bag of a struct whose fields the other version has elsewhere, and one with nothing in it, which
 // these fields would not tell from none.
 func (p *printer) stashedPresence(f flow, kept stash) {
-	key, own := p.keyName(kept.key), p.isOwn(kept.path.Last().Type)
+	own := p.isOwn(kept.path.Last().Type)
 	if !kept.leaves {
-		variable := p.pathName(f, "stashed", kept.path)
-		p.linef("var %s %s", variable, p.runtime("PropertyBag"))
-		p.linef("if bag.Take(%s, &%s) {", key, variable)
-		p.entered(f.target(), append(slices.Clone(kept.path), plan.Step{}))
+		variable := p.taken(f, kept, p.runtime("PropertyBag"), append(slices.Clone(kept.path), plan.Step{}))
 		if own {
-			p.linef("%s.%s.PropertyBag = %s.OrNil()", f.target(), kept.path, variable)
+			p.linef("%s.PropertyBag = %s.OrNil()", kept.value, variable)
 		}
 		p.linef("}")
 		return
 	}
-	value := f.source() + "." + kept.path.String()
-	there := present(f.source(), kept.path, true)
-	empty := p.runtime("IsZero") + "(" + value + ")"
-	bag := p.runtime("PropertyBag") + "{}"
+	empty, bag := p.runtime("IsZero")+"("+kept.value+")", p.runtime("PropertyBag")+"{}"
 	if own {
-		bag = value + ".PropertyBag"
+		bag = kept.value + ".PropertyBag"
 		empty = "(len(" + bag + ") > 0 || " + empty + ")"
 	}
-	p.linef("if %s && %s {", there, empty)
-	p.put(f, kept.key, bag)
+	p.putIf(f, kept.key, present(f.source(), kept.path, true)+" && "+empty, bag)
+}
+
+// taken begins a block for what the bag has under a key, in which the structs on a path exist. It returns the variable that holds the value.
+func (p *printer) taken(f flow, kept stash, valueType string, path plan.Path) (variable string) {
+	variable = p.pathName(f, "stashed", kept.path)
+	p.linef("var %s %s", variable, valueType)
+	p.linef("if bag.Take(%s, &%s) {", p.keyName(kept.key), variable)
+	p.entered(f.target(), path)
+	return variable
+}
+
+// putIf puts a value into the bag on a condition, and otherwise removes it from there.
+func (p *printer) putIf(f flow, key, condition, value string) {
+	p.linef("if %s {", condition)
+	p.put(f, key, value)
 	p.linef("} else {")
-	p.linef("bag.Remove(%s)", key)
+	p.linef("bag.Remove(%s)", p.keyName(key))
 	p.linef("}")
 }
 

@@ -86,7 +86,7 @@ func Files(all *plan.Plan, layout Layout) ([]File, error) {
 		add(true, pkg.Path, "package "+pkg.Name, pkg.Dir, EdgeFile, edge(all, version)...)
 		storageDir := filepath.Join(pkg.Dir, "storage")
 		add(false, version.StoragePath(), storage, storageDir, TypesFile, storageTypes(version)...)
-		add(true, version.StoragePath(), storage, storageDir, CopiesFile, copies(version)...)
+		add(true, version.StoragePath(), storage, storageDir, CopiesFile, ofStructs(version, (*printer).deepCopies)...)
 		add(true, version.StoragePath(), fmt.Sprintf(storageComment, version.Name)+storage, storageDir, HubFile,
 			section{print: func(p *printer) { hub(p, all, version) }})
 	}
@@ -124,6 +124,15 @@ type section struct {
 	// owner is the struct whose code it is, nil for code of the package.
 	owner *plan.Struct
 	print func(p *printer)
+}
+
+// ofStructs returns the sections of all structs of a version.
+func ofStructs(version *plan.Version, write func(p *printer, each *plan.Struct)) []section {
+	var sections []section
+	for _, each := range version.Structs {
+		sections = append(sections, section{each, func(p *printer) { write(p, each) }})
+	}
+	return sections
 }
 
 // name is that of the struct, or nothing.

@@ -29,8 +29,7 @@ func storageTests(p *printer, link *plan.Link) {
 		p.linkFunction("Down", pair, newer, "AssignProperties_From_"+pair.Newer.Name)
 		p.linef("Functions: append(knownFunctions(), conversionFunctions...),")
 		p.linef("}.Test(t)")
-		p.linef("}")
-		p.linef("")
+		p.end()
 	}
 	p.linef("func TestAugmentationsAreReachable(t *%s) {", p.name("testing", "T"))
 	p.linef("%s(t,", p.name(testPackage, "Reachable"))
@@ -163,8 +162,7 @@ func roundTrips(p *printer, all *plan.Plan, report string) {
 			p.linef("DependsOnMetadata: true,")
 		}
 		p.linef("}")
-		p.linef("}")
-		p.linef("")
+		p.end()
 		p.linef("func TestConversionOf%s(t *%s) { conversionOf%s().Test(t) }", root.Name, p.name("testing", "T"), root.Name)
 		p.linef("")
 		p.linef("func BenchmarkConversionOf%s(b *%s) { conversionOf%s().Benchmark(b) }", root.Name, p.name("testing", "B"), root.Name)

@@ -16,11 +16,7 @@ import (
 // storageTypes prints the storage types of a version. They live in memory, and as JSON inside of a bag when the next
 // version knows nothing of them.
 func storageTypes(version *plan.Version) []section {
-	var sections []section
-	for _, each := range version.Structs {
-		sections = append(sections, section{each, func(p *printer) { p.storageType(each) }})
-	}
-	return append(sections, section{nil, func(p *printer) { p.enumValues(version) }})
+	return append(ofStructs(version, (*printer).storageType), section{nil, func(p *printer) { p.enumValues(version) }})
 }
 
 func (p *printer) storageType(each *plan.Struct) {
@@ -39,8 +35,7 @@ func (p *printer) storageType(each *plan.Struct) {
 	p.linef("")
 	p.linef("// PropertyBag holds what this version has no field for.")
 	p.linef("PropertyBag %s `json:\"$propertyBag,omitempty\"`", p.runtime("PropertyBag"))
-	p.linef("}")
-	p.linef("")
+	p.end()
 }
 
 // omitNil is the option of a JSON tag that leaves a field out if it is nil, and only then. omitzero would ask a method
@@ -87,15 +82,7 @@ func nilable(t *model.Type) bool {
 	}
 }
 
-// copies prints the deep copies of a version's storage types, for hooks: what a hook takes from its source it has to copy.
-func copies(version *plan.Version) []section {
-	var sections []section
-	for _, each := range version.Structs {
-		sections = append(sections, section{each, func(p *printer) { p.deepCopies(each) }})
-	}
-	return sections
-}
-
+// deepCopies prints the deep copies of a storage type, for hooks: what a hook takes from its source it has to copy.
 func (p *printer) deepCopies(each *plan.Struct) {
 	p.linef("// DeepCopyInto copies the %s. The two share no memory.", each.Name)
 	p.linef("func (in *%s) DeepCopyInto(dst *%s) {", each.Name, each.Name)
@@ -106,16 +93,14 @@ func (p *printer) deepCopies(each *plan.Struct) {
 	for _, field := range each.Fields {
 		p.copied(p.storageCopy(field.Storage), "dst."+field.Name(), "in."+field.Name(), "", 0)
 	}
-	p.linef("}")
-	p.linef("")
+	p.end()
 	p.linef("// DeepCopy returns a copy of the %s, or nil for nil.", each.Name)
 	p.linef("func (in *%s) DeepCopy() *%s {", each.Name, each.Name)
 	p.linef("if in == nil {\nreturn nil\n}")
 	p.linef("dst := new(%s)", each.Name)
 	p.linef("in.DeepCopyInto(dst)")
 	p.linef("return dst")
-	p.linef("}")
-	p.linef("")
+	p.end()
 }
 
 // storageCopy turns a type of a storage type's field into what is done to copy it.
