@@ -60,12 +60,6 @@ func shareOf(inputs int) int {
 	return max(1, inputs/pairs)
 }
 
-// hundredthOf returns the number of inputs for a property of very large objects.
-func hundredthOf(inputs int) int {
-	const hundred = 100
-	return max(1, inputs/hundred)
-}
-
 // random makes objects of the kind.
 func (k Kind) random(t testing.TB) *filler {
 	t.Helper()
