@@ -5,6 +5,12 @@ SPDX-License-Identifier: Apache-2.0
 
 package markers
 
+import (
+	"strings"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+)
+
 // place is the kind of declaration that a marker may be at.
 type place string
 
@@ -30,41 +36,51 @@ type definition struct {
 	name   string
 	place  place
 	values values
-	// example is a right use of the marker, for messages.
-	example string
+	// uses are right values of the marker, for messages.
+	uses string
+	// read takes the marker into the settings of its place.
+	read func(s *settings, r reader)
+}
+
+// settings are those of a place, of which only the part for its kind is used.
+type settings struct {
+	ofPackage Package
+	ofType    Type
+	ofField   Field
 }
 
 const (
-	functionsExample = "+conversion:with=UpFunc,DownFunc or +conversion:with=UpFunc,DownFunc,metadata or +conversion:with=UpFunc,DownFunc,fixed=TEXT"
-	enumExample      = "+conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD or +conversion:enum=open"
+	withUses     = "UpFunc,DownFunc|UpFunc,DownFunc,metadata|UpFunc,DownFunc,fixed=TEXT"
+	enumUses     = "OLD:NEW,OLD:NEW,fallback=OLD|open"
+	strategyUses = "augment, =augment,fixed=TEXT, =stash or =drop,reason=TEXT"
 )
 
 // definitions are all markers there are. Another one that begins with one of the prefixes is an error.
 var definitions = []definition{
-	{"conversion-gen:hub", onPackage, none, "+conversion-gen:hub"},
-	{"conversion-gen:next", onPackage, required, "+conversion-gen:next=IMPORT/PATH"},
-	{"conversion-gen:annotation", onPackage, required, "+conversion-gen:annotation=conversion.GROUP/properties"},
-	{"conversion-gen:retired", onPackage, required, "+conversion-gen:retired=VERSION,VERSION"},
-	{"conversion-gen:positional", onPackage, none, "+conversion-gen:positional"},
-	{"conversion-gen:with", onPackage, repeated, "+conversion-gen:with=IMPORT/PATH.Type,UpFunc,DownFunc"},
-	{"conversion:name", onType, required, "+conversion:name=NewName or +conversion:name=NewName,OtherName"},
-	{"conversion:augment", onType, optional, "+conversion:augment or +conversion:augment=metadata"},
-	{"conversion:with", onType, required, functionsExample},
-	{"conversion:enum", onType, required, enumExample},
-	{"conversion:skip", onType, optional, "+conversion:skip or +conversion:skip=VERSION,VERSION"},
-	{"conversion:rename", onField, required, "+conversion:rename=NewField or +conversion:rename=Struct.Field"},
-	{"conversion:alias", onField, required, "+conversion:alias=NewField or +conversion:alias=Struct.Field"},
-	{"conversion:flatten", onField, none, "+conversion:flatten"},
-	{"conversion:strategy", onField, required, "+conversion:strategy=augment, =augment,fixed=TEXT, =stash or =drop,reason=TEXT"},
-	{"conversion:older", onField, required, "+conversion:older=augment, =augment,fixed=TEXT, =stash or =drop,reason=TEXT"},
-	{"conversion:enum", onField, required, enumExample},
-	{"conversion:with", onField, required, functionsExample},
-	{"conversion:unit", onField, required, "+conversion:unit=seconds"},
-	{"conversion:basis", onField, required, "+conversion:basis=OlderField,OlderField"},
-	{"conversion:zero", onField, required, "+conversion:zero=absent"},
-	{"conversion:sensitive", onField, none, "+conversion:sensitive"},
-	{"conversion:positional", onField, none, "+conversion:positional"},
-	{"conversion:key", onField, required, "+conversion:key=NAME or +conversion:key=NAME,NAME"},
+	{"conversion-gen:hub", onPackage, none, "", func(s *settings, _ reader) { s.ofPackage.Hub = true }},
+	{"conversion-gen:next", onPackage, required, "IMPORT/PATH", func(s *settings, r reader) { s.ofPackage.Next = r.Value }},
+	{"conversion-gen:annotation", onPackage, required, "conversion.GROUP/properties", func(s *settings, r reader) { s.ofPackage.Annotation = r.Value }},
+	{"conversion-gen:retired", onPackage, required, "VERSION,VERSION", func(s *settings, r reader) { s.ofPackage.Retired = list(r.Value) }},
+	{"conversion-gen:positional", onPackage, none, "", func(s *settings, _ reader) { s.ofPackage.Positional = true }},
+	{"conversion-gen:with", onPackage, repeated, "IMPORT/PATH.Type,UpFunc,DownFunc", func(s *settings, r reader) { r.addFunctions(&s.ofPackage) }},
+	{"conversion:name", onType, required, "NewName|NewName,OtherName", func(s *settings, r reader) { s.ofType.Names = list(r.Value) }},
+	{"conversion:augment", onType, optional, "|metadata", func(s *settings, r reader) { s.ofType.Augment, s.ofType.Metadata = true, r.metadata() }},
+	{"conversion:with", onType, required, withUses, func(s *settings, r reader) { s.ofType.With = r.functions() }},
+	{"conversion:enum", onType, required, enumUses, func(s *settings, r reader) { s.ofType.Enum = r.enum() }},
+	{"conversion:skip", onType, optional, "|VERSION,VERSION", func(s *settings, r reader) { s.ofType.Skip, s.ofType.SkipIn = r.skipped() }},
+	{"conversion:rename", onField, required, "NewField|Struct.Field", func(s *settings, r reader) { s.ofField.Rename = r.paths() }},
+	{"conversion:alias", onField, required, "NewField|Struct.Field", func(s *settings, r reader) { s.ofField.Alias = strings.Split(r.Value, ".") }},
+	{"conversion:flatten", onField, none, "", func(s *settings, _ reader) { s.ofField.Flatten = true }},
+	{"conversion:strategy", onField, required, strategyUses, func(s *settings, r reader) { s.ofField.ToNext = r.treatment() }},
+	{"conversion:older", onField, required, strategyUses, func(s *settings, r reader) { s.ofField.ToOlder = r.treatment() }},
+	{"conversion:enum", onField, required, enumUses, func(s *settings, r reader) { s.ofField.Enum = r.enum() }},
+	{"conversion:with", onField, required, withUses, func(s *settings, r reader) { s.ofField.With = r.functions() }},
+	{"conversion:unit", onField, required, "seconds", func(s *settings, r reader) { s.ofField.Unit = r.unit() }},
+	{"conversion:basis", onField, required, "OlderField,OlderField", func(s *settings, r reader) { s.ofField.Basis = list(r.Value) }},
+	{"conversion:zero", onField, required, "absent", func(s *settings, r reader) { s.ofField.ZeroIsAbsent = r.isAbsent() }},
+	{"conversion:sensitive", onField, none, "", func(s *settings, _ reader) { s.ofField.Sensitive = true }},
+	{"conversion:positional", onField, none, "", func(s *settings, _ reader) { s.ofField.Positional = true }},
+	{"conversion:key", onField, required, "NAME|NAME,NAME", func(s *settings, r reader) { s.ofField.ListMapKeys = list(r.Value) }},
 }
 
 // prefixes are the prefixes of the names of our markers.
@@ -80,7 +96,11 @@ func define(name string, here place) (known definition, ok bool) {
 	return known, ok
 }
 
-func (d definition) correct() string { return "write " + d.example }
+// correct is the fix of a marker that has a wrong value.
+func (d definition) correct() string {
+	uses := model.Each(strings.Split(d.uses, "|"), func(value string) string { return strings.TrimSuffix("+"+d.name+"="+value, "=") })
+	return "write " + strings.Join(uses, " or ")
+}
 
 // names lists all markers of a place.
 func names(where place) []string {

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
 )
 
@@ -19,48 +18,48 @@ import (
 const metadataOption = "metadata"
 
 // metadata is the one word that may be the value of +conversion:augment, or nothing.
-func (r reader) metadata(marker model.Marker) bool {
-	if marker.Value != "" && marker.Value != metadataOption {
-		r.badf(r.correct(marker), "the marker +%s has the argument %q, which it does not know", marker.Name, marker.Value)
+func (r reader) metadata() bool {
+	if r.Value != "" && r.Value != metadataOption {
+		r.badf(r.known.correct(), "the marker +%s has the argument %q, which it does not know", r.Name, r.Value)
 	}
-	return marker.Value == metadataOption
+	return r.Value == metadataOption
 }
 
 // isAbsent reads the one value of +conversion:zero.
-func (r reader) isAbsent(marker model.Marker) bool {
-	if marker.Value != "absent" {
-		r.badf(r.correct(marker), "zero cannot mean %q", marker.Value)
+func (r reader) isAbsent() bool {
+	if r.Value != "absent" {
+		r.badf(r.known.correct(), "zero cannot mean %q", r.Value)
 	}
-	return marker.Value == "absent"
+	return r.Value == "absent"
 }
 
 // Units are the values of +conversion:unit.
 var Units = []string{"nanoseconds", "microseconds", "milliseconds", "seconds", "minutes", "hours", "days"}
 
-func (r reader) unit(marker model.Marker) string {
-	if slices.Contains(Units, marker.Value) {
-		return marker.Value
+func (r reader) unit() string {
+	if slices.Contains(Units, r.Value) {
+		return r.Value
 	}
-	r.badf("write one of "+strings.Join(Units, ", "), "there is no unit %q%s", marker.Value, nearest.Suggestion(marker.Value, Units))
+	r.badf("write one of "+strings.Join(Units, ", "), "there is no unit %q%s", r.Value, nearest.Suggestion(r.Value, Units))
 	return ""
 }
 
-func (r reader) functions(marker model.Marker) *Functions {
+func (r reader) functions() *Functions {
 	const names = 2
-	value, reason, isFixed := strings.Cut(marker.Value, ",fixed=")
+	value, reason, isFixed := strings.Cut(r.Value, ",fixed=")
 	parts := list(value)
 	hasMetadata := len(parts) == names+1 && parts[names] == metadataOption
 	if (len(parts) == names || hasMetadata) && token.IsIdentifier(parts[0]) && token.IsIdentifier(parts[1]) &&
 		isFixed == (strings.TrimSpace(reason) != "") {
 		return &Functions{Up: parts[0], Down: parts[1], Metadata: hasMetadata, Fixed: strings.TrimSpace(reason)}
 	}
-	r.badf(r.correct(marker), "%q does not name two functions of the storage package, the one to the next version first", marker.Value)
+	r.badf(r.known.correct(), "%q does not name two functions of the storage package, the one to the next version first", r.Value)
 	return nil
 }
 
 // addFunctions reads functions for all values of a type of another module.
-func (r reader) addFunctions(p *Package, marker model.Marker) {
-	name, rest, _ := strings.Cut(marker.Value, ",")
+func (r reader) addFunctions(p *Package) {
+	name, rest, _ := strings.Cut(r.Value, ",")
 	parts := list(rest)
 	folder, last := path.Split(name)
 	known := p.With[name]
@@ -73,9 +72,9 @@ func (r reader) addFunctions(p *Package, marker model.Marker) {
 		return
 	}
 	if known != nil {
-		r.badf(r.correct(marker), "%s has functions already", name)
+		r.badf(r.known.correct(), "%s has functions already", name)
 		return
 	}
-	r.badf(r.correct(marker),
-		"%q does not name a type with its import path and two functions of the storage package, the one to the next version first", marker.Value)
+	r.badf(r.known.correct(),
+		"%q does not name a type with its import path and two functions of the storage package, the one to the next version first", r.Value)
 }

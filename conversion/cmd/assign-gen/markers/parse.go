@@ -17,86 +17,18 @@ import (
 
 // ParsePackage reads the markers of a package. Where is how messages name the package; problems are added to the list.
 func ParsePackage(markers []model.Marker, where string, problems *problem.List) Package {
-	var settings Package
-	r := reader{onPackage, where, problems}
-	for _, marker := range r.check(markers) {
-		switch marker.Name {
-		case "conversion-gen:hub":
-			settings.Hub = true
-		case "conversion-gen:next":
-			settings.Next = marker.Value
-		case "conversion-gen:annotation":
-			settings.Annotation = marker.Value
-		case "conversion-gen:retired":
-			settings.Retired = list(marker.Value)
-		case "conversion-gen:positional":
-			settings.Positional = true
-		case "conversion-gen:with":
-			r.addFunctions(&settings, marker)
-		}
-	}
-	return settings
+	return parse(markers, reader{here: onPackage, where: where, problems: problems}).ofPackage
 }
 
 // ParseType reads the markers of a type.
 func ParseType(markers []model.Marker, where string, problems *problem.List) Type {
-	var settings Type
-	r := reader{onType, where, problems}
-	for _, marker := range r.check(markers) {
-		switch marker.Name {
-		case "conversion:name":
-			settings.Names = list(marker.Value)
-		case "conversion:augment":
-			settings.Augment = true
-			settings.Metadata = r.metadata(marker)
-		case "conversion:with":
-			settings.With = r.functions(marker)
-		case "conversion:enum":
-			settings.Enum = r.enum(marker)
-		case "conversion:skip":
-			settings.SkipIn = list(marker.Value)
-			settings.Skip = len(settings.SkipIn) == 0
-		}
-	}
-	return settings
+	return parse(markers, reader{here: onType, where: where, problems: problems}).ofType
 }
 
 // ParseField reads the markers of a field, among them those of Kubernetes that say what identifies a list's elements.
 func ParseField(markers []model.Marker, where string, problems *problem.List) Field {
-	var settings Field
-	r := reader{onField, where, problems}
-	for _, marker := range r.check(markers) {
-		switch marker.Name {
-		case "conversion:rename":
-			for path := range strings.SplitSeq(marker.Value, ",") {
-				settings.Rename = append(settings.Rename, strings.Split(path, "."))
-			}
-		case "conversion:alias":
-			settings.Alias = strings.Split(marker.Value, ".")
-		case "conversion:flatten":
-			settings.Flatten = true
-		case "conversion:strategy":
-			settings.ToNext = r.treatment(marker)
-		case "conversion:older":
-			settings.ToOlder = r.treatment(marker)
-		case "conversion:enum":
-			settings.Enum = r.enum(marker)
-		case "conversion:unit":
-			settings.Unit = r.unit(marker)
-		case "conversion:with":
-			settings.With = r.functions(marker)
-		case "conversion:basis":
-			settings.Basis = list(marker.Value)
-		case "conversion:zero":
-			settings.ZeroIsAbsent = r.isAbsent(marker)
-		case "conversion:sensitive":
-			settings.Sensitive = true
-		case "conversion:positional":
-			settings.Positional = true
-		case "conversion:key":
-			settings.ListMapKeys = list(marker.Value)
-		}
-	}
+	r := reader{here: onField, where: where, problems: problems}
+	settings := parse(markers, r).ofField
 	if settings.ListMapKeys != nil {
 		settings.KeyMarker = "+conversion:key"
 	}
@@ -127,8 +59,12 @@ func Stray(markers []model.Marker, where string, problems *problem.List) {
 	}
 }
 
-// reader reads the markers of a place.
+// reader reads a marker of a place.
 type reader struct {
+	model.Marker
+
+	// known describes the marker.
+	known    definition
 	here     place
 	where    string
 	problems *problem.List
@@ -138,15 +74,8 @@ func (r reader) badf(fix, format string, args ...any) {
 	r.problems.Add(problem.Problem{Code: problem.BadMarker, Where: r.where, Text: fmt.Sprintf(format, args...), Fix: fix})
 }
 
-// correct is the fix of a marker that has a wrong value.
-func (r reader) correct(marker model.Marker) string {
-	known, _ := define(marker.Name, r.here) // markers with a value that is read are defined
-	return known.correct()
-}
-
-// check returns those markers that are ours and in order.
-func (r reader) check(markers []model.Marker) []model.Marker {
-	var good []model.Marker
+// parse reads those markers that are ours and in order.
+func parse(markers []model.Marker, r reader) (result settings) {
 	seen := make(map[string]bool)
 	for _, marker := range markers {
 		if !ours(marker.Name) {
@@ -166,10 +95,11 @@ func (r reader) check(markers []model.Marker) []model.Marker {
 			r.badf(known.correct(), "the marker +%s needs a value", marker.Name)
 		default:
 			seen[marker.Name] = true
-			good = append(good, marker)
+			r.Marker, r.known = marker, known
+			known.read(&result, r)
 		}
 	}
-	return good
+	return result
 }
 
 // unknown reports a marker that does not exist, with the one whose name after the prefix is closest.
@@ -201,8 +131,8 @@ func ours(name string) bool {
 	return found
 }
 
-func (r reader) treatment(marker model.Marker) Treatment {
-	strategy, rest, hasOption := strings.Cut(marker.Value, ",")
+func (r reader) treatment() Treatment {
+	strategy, rest, hasOption := strings.Cut(r.Value, ",")
 	option, reason, _ := strings.Cut(rest, "=")
 	result := Treatment{Strategy: Strategy(strategy), Reason: strings.TrimSpace(reason)}
 	isFixed := result.Strategy == Augment && option == "fixed"
@@ -212,7 +142,7 @@ func (r reader) treatment(marker model.Marker) Treatment {
 	case !slices.Contains(all, strategy):
 		text = fmt.Sprintf("there is no strategy %q%s", strategy, nearest.Suggestion(strategy, all))
 	case hasOption && option != "reason" && !isFixed:
-		text = fmt.Sprintf("the marker +%s has the argument %q, which it does not know", marker.Name, rest)
+		text = fmt.Sprintf("the marker +%s has the argument %q, which it does not know", r.Name, rest)
 	case result.Strategy == Drop && result.Reason == "":
 		text = "dropping a field loses what users wrote, and no reason is given"
 	case isFixed && result.Reason == "":
@@ -221,14 +151,14 @@ func (r reader) treatment(marker model.Marker) Treatment {
 		result.Fixed = isFixed
 		return result
 	}
-	r.badf(r.correct(marker), "%s", text)
+	r.badf(r.known.correct(), "%s", text)
 	return Treatment{}
 }
 
-func (r reader) enum(marker model.Marker) *Enum {
+func (r reader) enum() *Enum {
 	result := &Enum{}
 	olders := make(map[string]bool)
-	for _, item := range list(marker.Value) {
+	for _, item := range list(r.Value) {
 		if fallback, ok := strings.CutPrefix(item, "fallback="); ok {
 			result.Fallback = fallback
 			continue
@@ -239,13 +169,27 @@ func (r reader) enum(marker model.Marker) *Enum {
 		}
 		older, newer, ok := strings.Cut(item, ":")
 		if !ok || older == "" || newer == "" || olders[older] {
-			r.badf(r.correct(marker), "the enum map has the part %q, which is no pair of an older and a newer value, or maps a value again", item)
+			r.badf(r.known.correct(), "the enum map has the part %q, which is no pair of an older and a newer value, or maps a value again", item)
 			continue
 		}
 		olders[older] = true
 		result.Values = append(result.Values, EnumValue{Older: older, Newer: newer})
 	}
 	return result
+}
+
+// skipped are the versions that +conversion:skip names, or all if it names no version.
+func (r reader) skipped() (all bool, some []string) {
+	some = list(r.Value)
+	return len(some) == 0, some
+}
+
+// paths are the paths of field names of +conversion:rename.
+func (r reader) paths() (paths [][]string) {
+	for path := range strings.SplitSeq(r.Value, ",") {
+		paths = append(paths, strings.Split(path, "."))
+	}
+	return paths
 }
 
 func list(value string) []string {
