@@ -37,7 +37,7 @@ func (p *printer) operation(f flow, c *plan.Conversion, exact string) *operation
 	}
 	switch c.Rule {
 	case plan.DeepCopy:
-		o.nilable = nilable(target)
+		o.nilable = target.Nilable()
 	case plan.Call:
 		o.call = p.pairCall(f, c.Pair)
 	case plan.OfMap:
@@ -148,7 +148,7 @@ func (p *printer) edgeNamed(o *operation, t *model.Type, own, load bool) {
 		o.kind = call
 		o.call = func(dst, src, at string) { p.linef("%s.assignFromStorage(%s, %s)", receiver(dst), src, at) }
 	case t.Has("DeepCopyInto"):
-		o.kind, o.nilable = deepCopy, nilable(t)
+		o.kind, o.nilable = deepCopy, t.Nilable()
 	case t.Package == "encoding/json" && t.Name == "RawMessage":
 		o.kind = raw
 	case plan.IsForeignList(t):

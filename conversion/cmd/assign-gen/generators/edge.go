@@ -92,10 +92,8 @@ func hubKind(all *plan.Plan, each *plan.Struct) string {
 
 func counterpart(all *plan.Plan, each *plan.Struct) *plan.Struct {
 	for _, link := range all.Links {
-		for _, pair := range link.Pairs {
-			if pair.Older == each {
-				return pair.Newer
-			}
+		if pair := model.Find(link.Pairs, func(p *plan.Pair) bool { return p.Older == each }); pair != nil {
+			return pair.Newer
 		}
 	}
 	return nil

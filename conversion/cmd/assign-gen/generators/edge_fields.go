@@ -177,10 +177,7 @@ func (p *printer) keyFunctions(each *plan.Struct) {
 		if name == "" || under.Kind != model.Slice {
 			continue
 		}
-		list := f.API.Type.Base()
-		if list.Kind == model.Pointer {
-			list = list.Elem.Base()
-		}
+		list := f.API.Type.Base().Pointed().Base()
 		element := list.Elem
 		p.linef("func %s(element *%s) string {", name, p.api(element))
 		if element.Kind == model.Pointer {

@@ -52,7 +52,7 @@ func (p *printer) stashed(f flow, each *plan.FieldPlan) {
 // stashedInside stashes a part of a struct of which other parts have separate fields in the other version.
 func (p *printer) stashedInside(f flow, kept stash) {
 	if kept.leaves {
-		p.putIf(f, kept.key, present(f.source(), kept.path, nilable(kept.path.Last().Type)), kept.value)
+		p.putIf(f, kept.key, present(f.source(), kept.path, kept.path.Last().Type.Nilable()), kept.value)
 		return
 	}
 	variable := p.taken(f, kept, p.storage(kept.path.Last().Type), kept.path)
@@ -99,10 +99,7 @@ func (p *printer) putIf(f flow, key, condition, value string) {
 
 // isOwn reports whether a struct, or a pointer to one, is declared by a version of the API.
 func (p *printer) isOwn(t *model.Type) bool {
-	if t.Kind == model.Pointer {
-		t = t.Elem
-	}
-	return p.versions[t.Package] != nil
+	return p.versions[t.Pointed().Package] != nil
 }
 
 func (p *printer) put(f flow, key, value string) {

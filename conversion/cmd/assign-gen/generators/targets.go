@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
 )
 
@@ -128,11 +129,7 @@ type section struct {
 
 // ofStructs returns the sections of all structs of a version.
 func ofStructs(version *plan.Version, write func(p *printer, each *plan.Struct)) []section {
-	var sections []section
-	for _, each := range version.Structs {
-		sections = append(sections, section{each, func(p *printer) { write(p, each) }})
-	}
-	return sections
+	return model.Each(version.Structs, func(s *plan.Struct) section { return section{s, func(p *printer) { write(p, s) }} })
 }
 
 // name is that of the struct, or nothing.

@@ -72,16 +72,6 @@ func (p *printer) enumValues(version *plan.Version) {
 	p.linef("const (\n%s\n)", strings.Join(lines, "\n"))
 }
 
-// nilable reports whether a type can be nil by itself.
-func nilable(t *model.Type) bool {
-	switch t.Base().Kind {
-	case model.Pointer, model.Slice, model.Map:
-		return true
-	default:
-		return false
-	}
-}
-
 // deepCopies prints the deep copies of a storage type, for hooks: what a hook takes from its source it has to copy.
 func (p *printer) deepCopies(each *plan.Struct) {
 	p.linef("// DeepCopyInto copies the %s. The two share no memory.", each.Name)
@@ -112,7 +102,7 @@ func (p *printer) storageCopy(t *model.Type) *operation {
 	case t.Kind == model.Named && p.isOwn(t):
 		o.kind = deepCopy
 	case t.Has("DeepCopyInto"):
-		o.kind, o.nilable = deepCopy, nilable(t)
+		o.kind, o.nilable = deepCopy, t.Nilable()
 	case plan.IsForeignList(t):
 		p.foreignList(o, t)
 	}

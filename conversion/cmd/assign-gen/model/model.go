@@ -28,12 +28,7 @@ type Package struct {
 
 // Type returns the type that the package declares under a name, or nil.
 func (p *Package) Type(name string) *Type {
-	for _, declared := range p.Types {
-		if declared.Name == name {
-			return declared
-		}
-	}
-	return nil
+	return Find(p.Types, func(t *Type) bool { return t.Name == name })
 }
 
 // Marker is a comment line that begins with a plus sign.
@@ -130,20 +125,13 @@ func (f *Field) Exported() bool {
 
 // Field returns the struct's field of a name, or nil.
 func (t *Type) Field(name string) *Field {
-	for _, field := range t.Fields {
-		if field.Name == name {
-			return field
-		}
-	}
-	return nil
+	return Find(t.Fields, func(f *Field) bool { return f.Name == name })
 }
 
 // FieldInJSON returns the field that JSON shows under a name in a struct, which may be a field of one that is inlined, or nil.
 func (t *Type) FieldInJSON(name string) *Field {
-	for _, field := range t.Base().Fields {
-		if field.JSON == name {
-			return field
-		}
+	if field := Find(t.Base().Fields, func(f *Field) bool { return f.JSON == name }); field != nil {
+		return field
 	}
 	for _, field := range t.Base().Fields {
 		if field.Inline() {
@@ -151,6 +139,14 @@ func (t *Type) FieldInJSON(name string) *Field {
 				return found
 			}
 		}
+	}
+	return nil
+}
+
+// Find returns the first element that is the one, or nil.
+func Find[E any](all []*E, is func(each *E) bool) *E {
+	if at := slices.IndexFunc(all, is); at >= 0 {
+		return all[at]
 	}
 	return nil
 }
@@ -183,6 +179,20 @@ func (t *Type) Base() *Type {
 		return t.Underlying
 	}
 	return t
+}
+
+// Pointed returns the type that a pointer points to, and any other type itself.
+func (t *Type) Pointed() *Type {
+	if t.Kind == Pointer {
+		return t.Elem
+	}
+	return t
+}
+
+// Nilable reports whether a value of the type can be nil.
+func (t *Type) Nilable() bool {
+	kind := t.Base().Kind
+	return kind == Pointer || kind == Slice || kind == Map
 }
 
 // Innermost returns the type that pointers, lists and maps lead to.

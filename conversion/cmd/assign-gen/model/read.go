@@ -184,9 +184,7 @@ func jsonName(field *Field, tag reflect.StructTag) (string, Omit) {
 }
 
 func isStruct(t *Type) bool {
-	if t.Kind == Pointer {
-		t = t.Elem
-	}
+	t = t.Pointed()
 	// A type that is still being read is one that refers to itself, which only structs do here.
 	return t.Kind == Named && (t.Underlying == nil || t.Underlying.Kind == Struct)
 }

@@ -6,8 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package plan
 
 import (
-	"slices"
-
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
@@ -69,12 +67,12 @@ func (p *Pair) other(newer Path) (older Path, reason string) {
 	at := p
 	for i, step := range newer {
 		rest := newer[i:].String()
-		end := slices.IndexFunc(at.Fields, func(f *FieldPlan) bool { return f.Fate == Converted && f.Newer.String() == rest })
-		if end >= 0 && at.Fields[end].Conversion.Inexact() {
-			return nil, at.Fields[end].Older.label() + " becomes this field as well, and not every value of it is shown"
+		end := at.direct(rest)
+		if end != nil && end.Conversion.Inexact() {
+			return nil, end.Older.label() + " becomes this field as well, and not every value of it is shown"
 		}
-		if end >= 0 {
-			return append(older, at.Fields[end].From...), ""
+		if end != nil {
+			return append(older, end.From...), ""
 		}
 		next := at.direct(step.Name)
 		if next == nil || next.Conversion.Rule != OfPointer || next.Conversion.Elem.Rule != Call || next.Conversion.Elem.Pair.Functions != nil {

@@ -89,12 +89,7 @@ func (b *borrower) borrow(t *model.Type) *model.Type {
 
 // borrowed returns the struct of a version that is the same declared type as one that another version borrows, or nil.
 func (v *Version) borrowed(as *Struct) *Struct {
-	for _, each := range v.Structs {
-		if each.Declared.Declared() == as.Declared.Declared() {
-			return each
-		}
-	}
-	return nil
+	return model.Find(v.Structs, func(s *Struct) bool { return s.Declared.Declared() == as.Declared.Declared() })
 }
 
 // label names a struct in messages: with the version that declares it.

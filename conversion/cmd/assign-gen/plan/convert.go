@@ -168,8 +168,8 @@ func callPair(c *converter, older, newer *model.Type) (conversion *Conversion, r
 	}
 	declared := c.pair.Older.Version.Struct(older.Name)
 	pairs := c.pairs[declared]
-	if at := slices.IndexFunc(pairs, func(p *Pair) bool { return p.Newer.Name == newer.Name }); at >= 0 {
-		return &Conversion{Rule: Call, Older: older, Newer: newer, Pair: pairs[at]}, ""
+	if pair := model.Find(pairs, func(p *Pair) bool { return p.Newer.Name == newer.Name }); pair != nil {
+		return &Conversion{Rule: Call, Older: older, Newer: newer, Pair: pair}, ""
 	}
 	if pairs == nil {
 		c.reported, c.unpaired[declared] = c.unpaired[declared], true

@@ -97,15 +97,12 @@ func (p *planner) metadata(result *Plan) {
 // DependsOnMetadata reports whether some conversion of a kind, as the hub has it, depends on the metadata of the object.
 func (p *Plan) DependsOnMetadata(kind *Struct) bool {
 	for _, link := range slices.Backward(p.Links) {
-		for _, pair := range link.Pairs {
-			if pair.Newer != kind {
-				continue
-			}
-			if pair.Metadata {
-				return true
-			}
+		pair := model.Find(link.Pairs, func(p *Pair) bool { return p.Newer == kind })
+		if pair != nil && pair.Metadata {
+			return true
+		}
+		if pair != nil {
 			kind = pair.Older
-			break
 		}
 	}
 	return false

@@ -73,7 +73,7 @@ func identityFix(field *Field, kept []string) string {
 	}
 	key := "NAME"
 	if t := StorageType(field.API.Type, field.Struct.Version.Package.Path); t.Kind == model.Slice {
-		key = likelyKey(elementOf(t))
+		key = likelyKey(t.Elem.Pointed())
 	}
 	return zero + "add +conversion:key=" + key + " (for conversions only), or +listType=map and +listMapKey=" + key +
 		", or accept place and content: +conversion:positional"
@@ -87,14 +87,6 @@ func likelyKey(element *model.Type) string {
 		}
 	}
 	return "NAME"
-}
-
-// elementOf returns the element type of a list, without pointers.
-func elementOf(list *model.Type) *model.Type {
-	if list.Elem.Kind == model.Pointer {
-		return list.Elem.Elem
-	}
-	return list.Elem
 }
 
 // hasKeylessList reports whether a field holds structs in a list that has no keys.

@@ -32,12 +32,11 @@ func throughKeys(c *converter, older, newer *model.Type) (conversion *Conversion
 		return nil, "a list and a map need the field of the elements that is the key, such as +conversion:key=name at the list"
 	}
 	element := list.Struct.Version.Struct(elements.Elem.Name)
-	at := slices.IndexFunc(element.Fields, func(f *Field) bool { return f.Key() == list.Settings.ListMapKeys[0] })
-	if at < 0 { // which is reported as a wrong marker
+	key := model.Find(element.Fields, func(f *Field) bool { return f.Key() == list.Settings.ListMapKeys[0] })
+	if key == nil { // which is reported as a wrong marker
 		c.reported = true
 		return nil, ""
 	}
-	key := element.Fields[at]
 	if key.Storage.Kind != model.Pointer || !isString(key.Storage.Elem) {
 		return nil, fmt.Sprintf("%s (%s) is no string, so it cannot be the key of a map", key.label(), key.API.Type)
 	}

@@ -149,12 +149,9 @@ func (p *planner) listKeys(field *Field) {
 			"remove it")
 		return
 	}
-	var known []string
-	for _, each := range elementOf(list).Base().Fields {
-		known = append(known, each.JSON)
-	}
+	known := model.Each(list.Elem.Pointed().Base().Fields, func(f *model.Field) string { return f.JSON })
 	for _, key := range field.Settings.ListMapKeys {
-		if elementOf(list).FieldInJSON(key) == nil {
+		if list.Elem.Pointed().FieldInJSON(key) == nil {
 			p.problem(problem.BadMarker, field.label(), "the list's elements have no field "+key+" in JSON"+nearest.Suggestion(key, known),
 				"correct "+field.Settings.KeyMarker)
 		}

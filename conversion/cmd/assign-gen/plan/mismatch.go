@@ -7,7 +7,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
@@ -38,9 +37,9 @@ func (p *planner) noConversion(found *mismatch, label, reason string) {
 		p.problem(problem.NoConversion, label, reason, noConversionFix)
 		return
 	}
-	at := slices.IndexFunc(p.mismatches, func(m *mismatch) bool { return m.older.Same(found.older) && m.newer.Same(found.newer) })
-	if at >= 0 {
-		p.mismatches[at].more++
+	known := model.Find(p.mismatches, func(m *mismatch) bool { return m.older.Same(found.older) && m.newer.Same(found.newer) })
+	if known != nil {
+		known.more++
 		return
 	}
 	found.label, found.reason = label, reason

@@ -58,10 +58,7 @@ func (m *matching) sources() []Path {
 
 // flattened returns the struct at the end of a path, or why it cannot be flattened.
 func (m *matching) flattened(path Path) (inner *Struct, reason string) {
-	version, t := m.pair.Older.Version, path.Last().Field.API.Type
-	if t.Kind == model.Pointer {
-		t = t.Elem
-	}
+	version, t := m.pair.Older.Version, path.Last().Field.API.Type.Pointed()
 	if !isOwn(t, version.Package.Path) || t.Underlying.Kind != model.Struct {
 		return nil, "holds no struct of " + where(version.Package)
 	}
@@ -76,11 +73,7 @@ func (m *matching) flattened(path Path) (inner *Struct, reason string) {
 
 // direct returns the conversion of the struct at a newer field, or nil if fields of the older struct lead into it only.
 func (p *Pair) direct(name string) *FieldPlan {
-	at := slices.IndexFunc(p.Fields, func(f *FieldPlan) bool { return f.Fate == Converted && f.Newer.String() == name })
-	if at < 0 {
-		return nil
-	}
-	return p.Fields[at]
+	return model.Find(p.Fields, func(f *FieldPlan) bool { return f.Fate == Converted && f.Newer.String() == name })
 }
 
 // shared adds the moves into structs that both versions have to the conversions of these structs.
@@ -96,13 +89,12 @@ func (p *planner) shared(pair *Pair) {
 				"lead to a field that only the newer struct has, or use +conversion:strategy=augment or =stash")
 			continue
 		}
-		at := slices.IndexFunc(pair.Shared, func(s *Shared) bool { return s.Older.String() == older.String() })
-		if at < 0 {
-			at = len(pair.Shared)
-			pair.Shared = append(pair.Shared, &Shared{Older: older, OlderKey: m.olderKey(older)})
+		at := model.Find(pair.Shared, func(s *Shared) bool { return s.Older.String() == older.String() })
+		if at == nil {
+			at = &Shared{Older: older, OlderKey: m.olderKey(older)}
+			pair.Shared = append(pair.Shared, at)
 		}
-		pair.Shared[at].Fields = append(pair.Shared[at].Fields, each)
-		pair.Shared[at].NewerKeys = append(pair.Shared[at].NewerKeys, key)
+		at.Fields, at.NewerKeys = append(at.Fields, each), append(at.NewerKeys, key)
 	}
 }
 
@@ -112,12 +104,12 @@ func (m *matching) around(moved *FieldPlan) (older Path, key, reason string) {
 	at := m.pair
 	for i, step := range moved.Newer {
 		rest := moved.Newer[i:].String()
-		end := slices.IndexFunc(at.Fields, func(f *FieldPlan) bool { return f.Newer.String() == rest && !f.Presence && f != moved })
-		if end >= 0 && at.Fields[end].Fate == StashedNewer && at.Fields[end].Basis == nil {
-			return older, at.Fields[end].NewerKey, ""
+		end := model.Find(at.Fields, func(f *FieldPlan) bool { return f.Newer.String() == rest && !f.Presence && f != moved })
+		if end != nil && end.Fate == StashedNewer && end.Basis == nil {
+			return older, end.NewerKey, ""
 		}
 		next := at.direct(step.Name)
-		if end >= 0 || next == nil {
+		if end != nil || next == nil {
 			return nil, "", fmt.Sprintf("both versions have %s, and its conversion decides about %s", at.Newer.label(), rest)
 		}
 		if next.Conversion.Rule != OfPointer || next.Conversion.Elem.Rule != Call || next.Conversion.Elem.Pair.Functions != nil {
@@ -154,10 +146,7 @@ func (m *matching) leadsToField(path []string) bool {
 	}
 	at := newer.API.Type
 	for _, name := range path[1:] {
-		if at.Kind == model.Pointer {
-			at = at.Elem
-		}
-		field := at.Base().Field(name)
+		field := at.Pointed().Base().Field(name)
 		if field == nil {
 			return false
 		}

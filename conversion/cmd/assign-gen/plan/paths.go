@@ -45,9 +45,7 @@ func (m *matching) follow(older *Field, steps []string, marker string) (path Pat
 	path = pathOf(newer)
 	declared := newer.API.Type
 	for _, name := range steps[1:] {
-		if declared.Kind == model.Pointer {
-			declared = declared.Elem
-		}
+		declared = declared.Pointed()
 		if declared.Kind != model.Named || declared.Underlying.Kind != model.Struct {
 			m.problem(problem.NoConversion, older.label()+" → "+m.newerLabel(path),
 				fmt.Sprintf("the path %s leads through %s, which is no struct", strings.Join(steps, "."), declared),
@@ -85,10 +83,7 @@ func (m *matching) step(in *model.Type, field *model.Field) Step {
 
 // inside plans the fields of a newer struct that older fields lead into.
 func (m *matching) inside(path Path) {
-	declared := path.Last().Type
-	if declared.Kind == model.Pointer {
-		declared = declared.Elem
-	}
+	declared := path.Last().Type.Pointed()
 	m.presence(path)
 	for _, field := range declared.Underlying.Fields {
 		if !field.Exported() || field.JSON == "-" {

@@ -44,12 +44,7 @@ type Version struct {
 
 // Struct returns the reachable struct of a name, or nil.
 func (v *Version) Struct(name string) *Struct {
-	for _, each := range v.Structs {
-		if each.Name == name {
-			return each
-		}
-	}
-	return nil
+	return model.Find(v.Structs, func(s *Struct) bool { return s.Name == name })
 }
 
 // StoragePath is the import path of the version's storage types.
@@ -71,12 +66,7 @@ type Struct struct {
 
 // Field returns the field of a name, or nil.
 func (s *Struct) Field(name string) *Field {
-	for _, each := range s.Fields {
-		if each.Name() == name {
-			return each
-		}
-	}
-	return nil
+	return model.Find(s.Fields, func(f *Field) bool { return f.Name() == name })
 }
 
 // Field is a field of an API struct and of the storage type made of it.

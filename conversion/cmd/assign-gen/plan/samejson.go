@@ -57,33 +57,29 @@ type leaf struct {
 	path []string
 }
 
-func named(all []leaf, json string) *leaf {
-	at := slices.IndexFunc(all, func(l leaf) bool { return l.json == json })
-	if at < 0 {
-		return nil
-	}
-	return &all[at]
+func named(all []*leaf, json string) *leaf {
+	return model.Find(all, func(l *leaf) bool { return l.json == json })
 }
 
-func leaves(of *Struct, path []string) []leaf {
-	var all []leaf
+func leaves(of *Struct, path []string) []*leaf {
+	var all []*leaf
 	for _, field := range of.Fields {
 		all = append(all, leavesIn(of.Version, field.API, path)...)
 	}
 	return all
 }
 
-func leavesIn(version *Version, field *model.Field, path []string) []leaf {
+func leavesIn(version *Version, field *model.Field, path []string) []*leaf {
 	path = append(slices.Clone(path), field.Name)
 	switch {
 	case !field.Exported() || field.JSON == "-":
 		return nil
 	case !field.Inline():
-		return []leaf{{json: field.JSON, path: path}}
+		return []*leaf{{json: field.JSON, path: path}}
 	case isOwn(field.Type, version.Package.Path):
 		return leaves(version.Struct(field.Type.Name), path)
 	}
-	var all []leaf
+	var all []*leaf
 	for _, inner := range field.Type.Base().Fields {
 		all = append(all, leavesIn(version, inner, path)...)
 	}
@@ -92,11 +88,10 @@ func leavesIn(version *Version, field *model.Field, path []string) []leaf {
 
 // fateOfOlder returns the plan that decides about a field of the older struct, or about the inlined struct that it is in.
 func (p *Pair) fateOfOlder(path []string) *FieldPlan {
-	at := slices.IndexFunc(p.Fields, func(f *FieldPlan) bool { return f.From.String() == path[0] && !f.Presence })
-	if at < 0 {
+	fate := model.Find(p.Fields, func(f *FieldPlan) bool { return f.From.String() == path[0] && !f.Presence })
+	if fate == nil {
 		return nil
 	}
-	fate := p.Fields[at]
 	if inlined := fate.inlined(path[1:]); inlined != nil {
 		return inlined.fateOfOlder(path[1:])
 	}
@@ -107,11 +102,10 @@ func (p *Pair) fateOfOlder(path []string) *FieldPlan {
 func (p *Pair) fateOfNewer(path []string) *FieldPlan {
 	for end := range path {
 		name := strings.Join(path[:end+1], ".")
-		at := slices.IndexFunc(p.Fields, func(f *FieldPlan) bool { return f.Newer.String() == name && !f.Presence })
-		if at < 0 {
+		fate := model.Find(p.Fields, func(f *FieldPlan) bool { return f.Newer.String() == name && !f.Presence })
+		if fate == nil {
 			continue
 		}
-		fate := p.Fields[at]
 		if inlined := fate.inlined(path[end+1:]); inlined != nil {
 			return inlined.fateOfNewer(path[end+1:])
 		}

@@ -239,12 +239,10 @@ func IsForeignList(t *model.Type) bool {
 
 // optional makes a type one that can be nil.
 func optional(t *model.Type) *model.Type {
-	switch t.Base().Kind {
-	case model.Pointer, model.Slice, model.Map:
+	if t.Nilable() {
 		return t
-	default:
-		return &model.Type{Kind: model.Pointer, Elem: t}
 	}
+	return &model.Type{Kind: model.Pointer, Elem: t}
 }
 
 // Nested are the types, of the version or of other modules, that values of its fields can nest without bound, sorted.

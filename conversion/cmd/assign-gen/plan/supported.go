@@ -8,6 +8,7 @@ package plan
 import (
 	"go/types"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
@@ -109,12 +110,7 @@ func plain(t *model.Type) bool {
 	case model.Array:
 		return plain(base.Elem)
 	case model.Struct:
-		for _, field := range base.Fields {
-			if !plain(field.Type) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(base.Fields, func(f *model.Field) bool { return !plain(f.Type) })
 	default:
 		return false
 	}

@@ -229,12 +229,9 @@ func (w *lockWriter) foreign(t *model.Type, version *plan.Version) string {
 func (w *lockWriter) members(t *model.Type, version *plan.Version) []string {
 	var all []string
 	for _, field := range t.Fields {
-		switch inlined := field.Type; {
+		switch {
 		case field.Inline():
-			if inlined.Kind == model.Pointer {
-				inlined = inlined.Elem
-			}
-			all = append(all, w.members(inlined.Base(), version)...)
+			all = append(all, w.members(field.Type.Pointed().Base(), version)...)
 		case field.Exported() && field.JSON != "-":
 			all = append(all, field.JSON+":"+w.jsonOf(field.Type, version, nil))
 		}
