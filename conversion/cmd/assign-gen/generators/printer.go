@@ -139,23 +139,12 @@ func (p *printer) api(t *model.Type) string {
 
 // spell writes a type; own writes one of a version's package.
 func (p *printer) spell(t *model.Type, own func(own *model.Type) string) string {
-	switch t.Kind {
-	case model.Named:
-		if p.versions[t.Package] != nil {
-			return own(t)
+	return t.Spelled(func(named *model.Type) string {
+		if p.versions[named.Package] != nil {
+			return own(named)
 		}
-		return p.name(t.Package, t.Name)
-	case model.Pointer:
-		return "*" + p.spell(t.Elem, own)
-	case model.Slice:
-		return "[]" + p.spell(t.Elem, own)
-	case model.Array:
-		return fmt.Sprintf("[%d]%s", t.Len, p.spell(t.Elem, own))
-	case model.Map:
-		return "map[" + p.spell(t.Key, own) + "]" + p.spell(t.Elem, own)
-	default:
-		return t.Name
-	}
+		return p.name(named.Package, named.Name)
+	})
 }
 
 // address returns the expression of a pointer to what an expression stands for.

@@ -237,14 +237,14 @@ func (t *Type) values(markers []Marker) []string {
 
 // String returns the type as Go spells it outside of its package, for messages.
 func (t *Type) String() string {
-	return t.Spelled(func(declared *Type) string { return declared.PackageName + "." + declared.Name })
+	return t.Spelled(func(named *Type) string { return named.Declared().PackageName + "." + named.Declared().Name })
 }
 
-// Spelled returns the type as Go spells it, with the function's names of declared types.
-func (t *Type) Spelled(name func(declared *Type) string) string {
+// Spelled returns the type as Go spells it, with the function's names of Named types.
+func (t *Type) Spelled(name func(named *Type) string) string {
 	switch t.Kind {
 	case Named:
-		return name(t.Declared())
+		return name(t)
 	case Pointer:
 		return "*" + t.Elem.Spelled(name)
 	case Slice:

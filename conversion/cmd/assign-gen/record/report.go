@@ -96,7 +96,7 @@ func unremarkable(each *plan.FieldPlan) bool {
 
 // spelled is a type without the names of packages, which differ between versions.
 func spelled(t *model.Type) string {
-	return t.Spelled(func(declared *model.Type) string { return declared.Name })
+	return t.Spelled(func(named *model.Type) string { return named.Declared().Name })
 }
 
 func olderCell(each *plan.FieldPlan) string {
