@@ -73,7 +73,9 @@ func Files(all *plan.Plan, layout Layout) ([]File, error) {
 		allowed := layout.MaxLines - importLines - strings.Count(above, "\n")
 		for _, each := range divide(name, sections, allowed, length(all, path)) {
 			p := newPrinter(path, all.Versions)
-			each.print(p)
+			for _, section := range each.sections {
+				section.print(p)
+			}
 			content, err := format.Source(fmt.Appendf(nil, "%s%s\n\n%s%s", above, clause, p.imports(), p.Bytes()))
 			if err != nil && failed == nil {
 				failed = fmt.Errorf("formatting %s: %w", filepath.Join(dir, each.name), err)
@@ -157,12 +159,6 @@ type part struct {
 	name     string
 	sections []section
 	lines    int
-}
-
-func (p *part) print(to *printer) {
-	for _, each := range p.sections {
-		each.print(to)
-	}
 }
 
 // divide has all sections be in the file of the name, in their order, if that has no more lines than allowed. Otherwise those of each kind

@@ -61,9 +61,11 @@ func (r *reader) read(pkg *packages.Package) *Package {
 // sourcesOf reads the files of a package once.
 func (r *reader) sourcesOf(path string) *sources {
 	if r.sources[path] == nil {
-		r.sources[path] = &sources{}
+		r.sources[path] = newSources()
 		if pkg := r.loaded[path]; pkg != nil {
-			r.sources[path] = readSources(pkg.Fset, pkg.Syntax)
+			for _, file := range pkg.Syntax {
+				r.sources[path].read(pkg.Fset, file, Relative(pkg.Fset.Position(file.FileStart).Filename))
+			}
 		}
 	}
 	return r.sources[path]

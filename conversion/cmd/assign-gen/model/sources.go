@@ -36,15 +36,6 @@ func newSources() *sources {
 	}
 }
 
-// readSources reads the files of a package.
-func readSources(files *token.FileSet, syntax []*ast.File) *sources {
-	result := newSources()
-	for _, file := range syntax {
-		result.read(files, file, Relative(files.Position(file.FileStart).Filename))
-	}
-	return result
-}
-
 // Relative returns a file's path from the working directory, as the go command prints it.
 func Relative(file string) string {
 	here, err := os.Getwd()

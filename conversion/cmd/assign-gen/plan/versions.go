@@ -34,23 +34,18 @@ func (p *planner) positions(packages []*model.Package) {
 // versions orders the packages as their markers say.
 func (p *planner) versions(packages []*model.Package) *Plan {
 	result := &Plan{}
-	byPath := make(map[string]*Version)
 	settings := make(map[*Version]markers.Package)
-	var paths []string
 	for _, each := range packages {
 		version := &Version{Package: each, Name: each.Name}
 		result.Versions = append(result.Versions, version)
-		byPath[each.Path] = version
-		paths = append(paths, each.Path)
 		settings[version] = markers.ParsePackage(each.Markers, where(each), &p.problems)
 		version.positional = settings[version].Positional
 		p.typeFunctions[version] = settings[version].With
 		markers.Stray(each.Stray, where(each), &p.problems)
 	}
-	slices.Sort(paths)
 	p.hub(result, settings)
 	for _, version := range result.Versions {
-		p.next(version, result.Hub, settings[version], byPath, paths)
+		p.next(version, result, settings[version])
 	}
 	p.circles(result)
 	if p.problems.Has(problem.BrokenChain, problem.HubCount) {
@@ -70,23 +65,23 @@ func (p *planner) versions(packages []*model.Package) *Plan {
 }
 
 // next finds the version that follows.
-func (p *planner) next(version, hub *Version, settings markers.Package, byPath map[string]*Version, paths []string) {
+func (p *planner) next(version *Version, result *Plan, settings markers.Package) {
 	here := where(version.Package)
+	version.Next = model.Find(result.Versions, func(v *Version) bool { return !settings.Hub && v.Package.Path == settings.Next })
 	switch {
 	case settings.Hub && settings.Next != "":
 		p.problem(problem.BrokenChain, here, "the hub names a next version, "+settings.Next,
 			"remove +conversion-gen:next, or move +conversion-gen:hub to the newest version")
 	case settings.Hub:
-	case settings.Next == "" && hub == nil: // reported with the hub that is missing
+	case settings.Next == "" && result.Hub == nil: // reported with the hub that is missing
 	case settings.Next == "":
 		p.problem(problem.BrokenChain, here, "the version is neither the hub nor does it name a next one",
 			"add +conversion-gen:next=IMPORT/PATH or +conversion-gen:hub to doc.go")
-	case byPath[settings.Next] == nil:
+	case version.Next == nil:
+		paths := slices.Sorted(slices.Values(model.Each(result.Versions, func(v *Version) string { return v.Package.Path })))
 		p.problem(problem.BrokenChain, here,
 			"the next version, "+settings.Next+", is not given"+nearest.Suggestion(settings.Next, paths),
 			"correct +conversion-gen:next, or give that package too; versions of one API are in one folder")
-	default:
-		version.Next = byPath[settings.Next]
 	}
 }
 

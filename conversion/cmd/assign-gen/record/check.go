@@ -47,7 +47,8 @@ func CheckLock(all *plan.Plan, file, earlier string) error {
 
 // changed describes why the value of a released line could no longer be read, or returns nothing if it can be. Several structs may have one entry.
 func changed(entry, value string, now []string, before, types map[string]string) string {
-	text := fmt.Sprintf("released objects carry %s, which would no longer be read", inWords(value))
+	is, _ := parseValue(value)
+	text := fmt.Sprintf("released objects carry %s, which would no longer be read", is)
 	for _, line := range now {
 		if entryOf(line) != entry {
 			continue
@@ -84,12 +85,6 @@ func difference(value, current string, before, types map[string]string) string {
 	default:
 		return fmt.Sprintf("%s; %d more members changed", c.found[0], len(c.found)-1)
 	}
-}
-
-// inWords describes a value as messages do.
-func inWords(value string) string {
-	is, _ := parseValue(value)
-	return is.String()
 }
 
 func keptInWords(kept string) string {
