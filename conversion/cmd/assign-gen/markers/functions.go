@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
 // metadataOption passes the metadata of the object to hand-written code.
@@ -40,7 +40,7 @@ func (r reader) unit() string {
 	if slices.Contains(Units, r.Value) {
 		return r.Value
 	}
-	r.badf("write one of "+strings.Join(Units, ", "), "there is no unit %q%s", r.Value, nearest.Suggestion(r.Value, Units))
+	r.badf("write one of "+strings.Join(Units, ", "), "there is no unit %q%s", r.Value, problem.Suggestion(r.Value, Units))
 	return ""
 }
 

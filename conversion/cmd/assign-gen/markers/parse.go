@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
-	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
@@ -111,7 +110,7 @@ func (r reader) unknown(name string) {
 		words = append(words, rest)
 	}
 	fix, suggestion := "the markers of "+string(r.here)+" are "+strings.Join(names(r.here), ", "), ""
-	if closest, found := nearest.Word(word, words); found {
+	if closest, found := problem.Nearest(word, words); found {
 		meant := definitions[slices.Index(words, closest)]
 		suggestion = fmt.Sprintf("; did you mean %q?", meant.name)
 		if meant.place == r.here {
@@ -127,7 +126,7 @@ func ours(name string) bool {
 	if !ok {
 		return slices.Contains(prefixes, name)
 	}
-	_, found := nearest.Word(prefix, prefixes)
+	_, found := problem.Nearest(prefix, prefixes)
 	return found
 }
 
@@ -140,7 +139,7 @@ func (r reader) treatment() Treatment {
 	all := []string{string(Augment), string(Stash), string(Drop)}
 	switch {
 	case !slices.Contains(all, strategy):
-		text = fmt.Sprintf("there is no strategy %q%s", strategy, nearest.Suggestion(strategy, all))
+		text = fmt.Sprintf("there is no strategy %q%s", strategy, problem.Suggestion(strategy, all))
 	case hasOption && option != "reason" && !isFixed:
 		text = fmt.Sprintf("the marker +%s has the argument %q, which it does not know", r.Name, rest)
 	case result.Strategy == Drop && result.Reason == "":

@@ -13,7 +13,6 @@ import (
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
-	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
@@ -159,7 +158,7 @@ func (p *planner) enum(older, newer *Field, label string) *Enum {
 	}
 	unknown := func(value, side string, values []string) {
 		fail(problem.BadMarker, fmt.Sprintf("the enum map has the %s value %q, which the type does not declare%s", side, value,
-			nearest.Suggestion(value, values)), "values are "+strings.Join(values, ", "))
+			problem.Suggestion(value, values)), "values are "+strings.Join(values, ", "))
 	}
 	result := &Enum{
 		Name: older.Struct.Name + "." + older.Name(), Fallback: settings.Fallback, OlderBool: isBool(elementary(older)), NewerBool: isBool(elementary(newer)),

@@ -11,7 +11,6 @@ import (
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
-	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
@@ -163,7 +162,7 @@ func (m *matching) basis(field *Field) []*Field {
 		if older == nil {
 			m.problem(problem.NoRenameTarget, field.label(),
 				fmt.Sprintf("its basis is %s, and %s has no such field%s", name, m.pair.Older.label(),
-					nearest.Suggestion(name, model.Each(m.pair.Older.Fields, (*Field).Name))),
+					problem.Suggestion(name, model.Each(m.pair.Older.Fields, (*Field).Name))),
 				"correct +conversion:basis; it names fields of the older version")
 			continue
 		}

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
-	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
@@ -29,7 +28,7 @@ func (p *planner) selected(named []string) func(kind *Struct) bool {
 	known := slices.Sorted(maps.Keys(kinds))
 	for _, name := range named {
 		if !kinds[name] {
-			p.problem(problem.KindMissing, "--kinds", fmt.Sprintf("there is no kind %q%s", name, nearest.Suggestion(name, known)),
+			p.problem(problem.KindMissing, "--kinds", fmt.Sprintf("there is no kind %q%s", name, problem.Suggestion(name, known)),
 				"kinds are "+strings.Join(known, ", "))
 		}
 	}
@@ -78,7 +77,7 @@ func (p *planner) allowedWithout(kind string, having, all []*Version) []string {
 			switch {
 			case at < 0:
 				p.problem(problem.BadMarker, where(version.Package)+"."+kind,
-					fmt.Sprintf("there is no version %q%s", without, nearest.Suggestion(without, names)), "versions are "+strings.Join(names, ", "))
+					fmt.Sprintf("there is no version %q%s", without, problem.Suggestion(without, names)), "versions are "+strings.Join(names, ", "))
 			case slices.Contains(having, all[at]):
 				p.problem(problem.BadMarker, where(version.Package)+"."+kind, "the kind is said to be missing in "+without+", which has it",
 					"remove "+without+" from +conversion:skip")

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
-	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
@@ -152,7 +151,7 @@ func (p *planner) listKeys(field *Field) {
 	known := model.Each(list.Elem.Pointed().Base().Fields, func(f *model.Field) string { return f.JSON })
 	for _, key := range field.Settings.ListMapKeys {
 		if list.Elem.Pointed().FieldInJSON(key) == nil {
-			p.problem(problem.BadMarker, field.label(), "the list's elements have no field "+key+" in JSON"+nearest.Suggestion(key, known),
+			p.problem(problem.BadMarker, field.label(), "the list's elements have no field "+key+" in JSON"+problem.Suggestion(key, known),
 				"correct "+field.Settings.KeyMarker)
 		}
 	}

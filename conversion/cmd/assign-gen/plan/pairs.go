@@ -10,7 +10,6 @@ import (
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
-	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
@@ -31,7 +30,7 @@ func (p *planner) pair(link *Link) {
 			if newer == nil {
 				p.problem(problem.NoTypeTarget, older.label(),
 					fmt.Sprintf("the type is called %s in %s, which no kind there uses%s", name, where(link.Newer.Package),
-						nearest.Suggestion(name, model.Each(link.Newer.Structs, func(s *Struct) string { return s.Name }))),
+						problem.Suggestion(name, model.Each(link.Newer.Structs, func(s *Struct) string { return s.Name }))),
 					"correct +conversion:name, or add the type")
 				p.unpaired[older] = true
 				continue

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
-	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
@@ -31,7 +30,7 @@ func (m *matching) follow(older *Field, steps []string, marker string) (path Pat
 	missing := func(name, in string, candidates []string) {
 		m.problem(problem.NoRenameTarget, older.label(),
 			fmt.Sprintf("the field is called %s in the next version, and %s has no field %s%s", strings.Join(steps, "."), in, name,
-				nearest.Suggestion(name, candidates)),
+				problem.Suggestion(name, candidates)),
 			"correct +conversion:"+marker+", or add the field")
 	}
 	newer := m.pair.Newer.Field(steps[0])

@@ -77,23 +77,19 @@ func (p *planner) reach(version *Version, isConverted func(kind *Struct) bool) {
 		}
 		version.Structs = append(version.Structs, at)
 		for _, field := range at.Fields {
-			reached := all[innermost(field.API.Type, version.Package.Path)]
-			if reached == nil {
-				continue
-			}
-			if reached.Settings.Skip {
+			switch reached := all[innermost(field.API.Type, version.Package.Path)]; {
+			case reached == nil:
+			case reached.Settings.Skip:
 				p.problem(problem.BadMarker, reached.label(),
 					"the type is marked +conversion:skip and is used by "+at.Name+"."+field.Name(),
 					"remove +conversion:skip, or the field")
-				continue
-			}
-			if reached.Root {
+			case reached.Root:
 				p.problem(problem.UnsupportedType, field.label()+" ("+field.API.Type.String()+")",
 					reached.label()+" is a kind, and the metadata of a kind is that of the whole object",
 					"declare a struct with the same fields for the part; or, if the type is no kind, remove its markers for kinds")
-				continue
+			default:
+				visit(reached)
 			}
-			visit(reached)
 		}
 	}
 	for _, each := range all {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
-	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
@@ -80,7 +79,7 @@ func (p *planner) next(version *Version, result *Plan, settings markers.Package)
 	case version.Next == nil:
 		paths := slices.Sorted(slices.Values(model.Each(result.Versions, func(v *Version) string { return v.Package.Path })))
 		p.problem(problem.BrokenChain, here,
-			"the next version, "+settings.Next+", is not given"+nearest.Suggestion(settings.Next, paths),
+			"the next version, "+settings.Next+", is not given"+problem.Suggestion(settings.Next, paths),
 			"correct +conversion-gen:next, or give that package too; versions of one API are in one folder")
 	}
 }

@@ -3,11 +3,11 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package nearest
+package problem
 
 import "testing"
 
-func TestWord_Misspelled_ReturnsTheNearest(t *testing.T) {
+func TestNearest_Misspelled_ReturnsTheNearest(t *testing.T) {
 	candidates := []string{"rename", "strategy", "enum", "basis"}
 	for _, test := range []struct{ word, want string }{
 		{"renam", "rename"},
@@ -18,8 +18,8 @@ func TestWord_Misspelled_ReturnsTheNearest(t *testing.T) {
 		{"positional", ""},
 		{"", ""},
 	} {
-		if got, found := Word(test.word, candidates); got != test.want || found != (test.want != "") {
-			t.Errorf("Word(%q) = %q, %v, want %q", test.word, got, found, test.want)
+		if got, found := Nearest(test.word, candidates); got != test.want || found != (test.want != "") {
+			t.Errorf("Nearest(%q) = %q, %v, want %q", test.word, got, found, test.want)
 		}
 	}
 }
