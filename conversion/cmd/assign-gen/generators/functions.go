@@ -24,14 +24,6 @@ func (f flow) metadata() string {
 	return metadataVariable
 }
 
-// targetType is the storage type of what is converted to.
-func (f flow) targetType(p *printer) string {
-	if f.up {
-		return p.name(f.link.Newer.StoragePath(), f.pair.Newer.Name)
-	}
-	return f.pair.Older.Name
-}
-
 // roundTrip writes the call of hand-written functions: it returns the value, and whether the way back leads to the same one.
 func (p *printer) roundTrip(f flow, functions *markers.Functions, src string) string {
 	there, back := p.thereAndBack(f, functions)
@@ -95,7 +87,7 @@ func (p *printer) wholeAssignment(f flow) {
 	} else {
 		p.linef("if bag.TakeDerived(%s, own, %s) != %s {", p.keyName(key), f.target(), p.runtime("Exact"))
 	}
-	p.linef("*%s = %s{}", f.target(), f.targetType(p))
+	p.linef("*%s = %s{}", f.target(), choose(f.up, p.name(f.link.Newer.StoragePath(), f.pair.Newer.Name), f.pair.Older.Name))
 	p.linef("converted, same := %s", p.roundTrip(f, f.pair.Functions, "&own"))
 	p.linef("if converted != nil {\n*%s = *converted\n}", f.target())
 	p.linef("exact = same")

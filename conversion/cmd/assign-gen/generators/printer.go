@@ -156,12 +156,7 @@ func address(expression string) string {
 }
 
 // object returns an expression with fields, methods and elements.
-func object(expression string) string {
-	if pointer, ok := strings.CutPrefix(expression, "*"); ok {
-		return pointer
-	}
-	return expression
-}
+func object(expression string) string { return strings.TrimPrefix(expression, "*") }
 
 // indexed returns an expression that can be indexed.
 func indexed(expression string) string {
