@@ -64,39 +64,31 @@ func (p *printer) fillers(known func()) {
 // functions prints what randfill has to know of the storage types: which values enums have, and which fields are dropped.
 func (p *printer) functions(link *plan.Link) {
 	// A struct may be in several pairs, and randfill knows one function for it.
-	var order []string
-	lines := make(map[string][]string)
+	var order []*plan.Struct
+	lines := make(map[*plan.Struct][]string)
+	add := func(field *plan.Field, line string) {
+		if field != nil && !slices.Contains(lines[field.Struct], line) { // nil is one of a struct of another module
+			order, lines[field.Struct] = append(order, field.Struct), append(lines[field.Struct], line)
+		}
+	}
 	for _, pair := range link.Pairs {
-		older, newer := pair.Older.Name, p.name(link.Newer.StoragePath(), pair.Newer.Name)
-		order = append(order, older, newer)
+		order = append(order, pair.Older, pair.Newer)
 		for _, each := range pair.Fields {
-			add := func(field *plan.Field, version *plan.Version, line string) {
-				if field == nil { // of a struct of another module
-					return
-				}
-				name := field.Struct.Name
-				if version == link.Newer {
-					name = p.name(version.StoragePath(), name)
-				}
-				if !slices.Contains(lines[name], line) {
-					order, lines[name] = append(order, name), append(lines[name], line)
-				}
-			}
 			switch {
 			case each.Fate == plan.DroppedOlder:
-				add(each.Older, link.Older, "object."+each.Older.Name()+" = nil")
+				add(each.Older, "object."+each.Older.Name()+" = nil")
 			case each.Fate == plan.DroppedNewer:
-				add(each.Newer.Last().Field, link.Newer, "object."+each.Newer.Last().Name+" = nil")
+				add(each.Newer.Last().Field, "object."+each.Newer.Last().Name+" = nil")
 			case enumOf(each) != nil:
 				older, newer := enumOf(each).Values()
-				add(each.Older, link.Older, p.chosen(each.Older.Name(), each.Conversion.Older, older))
-				add(each.Newer.Last().Field, link.Newer, p.chosen(each.Newer.Last().Name, each.Conversion.Newer, newer))
+				add(each.Older, p.chosen(each.Older.Name(), each.Conversion.Older, older))
+				add(each.Newer.Last().Field, p.chosen(each.Newer.Last().Name, each.Conversion.Newer, newer))
 			}
 		}
 	}
-	for _, name := range order {
-		p.function(name, lines[name])
-		delete(lines, name)
+	for _, each := range order {
+		p.function(p.name(each.Version.StoragePath(), each.Name), lines[each])
+		delete(lines, each)
 	}
 }
 

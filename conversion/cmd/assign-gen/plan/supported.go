@@ -27,33 +27,21 @@ func (p *planner) supported(f *Field) {
 		p.problem(problem.UnsupportedType, f.label()+" ("+f.API.Type.String()+")", text, fix)
 	}
 	pkg := f.Struct.Version.Package.Path
+	reason, held := unsupportedPart(f.API.Type, pkg, make(map[*model.Type]bool)), f.API.Type.Innermost()
 	switch {
 	case !f.API.Exported():
 		unsupported("the field is not exported, so JSON does not have it and no other package can convert it",
 			"export it, or move it out of the API type")
-		return
 	case f.API.Inline() && StorageType(f.API.Type, pkg).Kind == model.Pointer:
 		unsupported("the fields of a pointer are inlined, so that nothing and an empty struct look the same", "embed the struct itself, or name it in JSON")
-		return
-	}
-	if reason := unsupportedPart(f.API.Type, pkg, make(map[*model.Type]bool)); reason != "" {
-		if found := instanceIn(f.API.Type); found != "" {
-			unsupported(reason, "declare a type of it, such as type NAME "+strings.ReplaceAll(found, f.Struct.Version.Package.Name+".", ""))
-			return
-		}
+	case reason != "" && held.Kind == model.Unsupported && instance.MatchString(held.Name):
+		unsupported(reason, "declare a type of it, such as type NAME "+strings.ReplaceAll(held.Name, f.Struct.Version.Package.Name+".", ""))
+	case reason != "":
 		unsupported(reason, "use types that JSON and DeepCopy know: builtin ones, structs, pointers, lists, and maps with strings as keys")
 	}
 }
 
-// instanceIn returns the instance of a generic type that a field holds, or nothing.
-func instanceIn(t *model.Type) string {
-	t = t.Innermost()
-	if t.Kind == model.Unsupported && instance.MatchString(t.Name) {
-		return t.Name
-	}
-	return ""
-}
-
+// instance finds an instance of a generic type.
 var instance = regexp.MustCompile(`^[\w.]+\[`)
 
 // unsupportedPart names the part of a type that cannot be kept, if any.
