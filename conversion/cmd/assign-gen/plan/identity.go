@@ -20,13 +20,9 @@ import (
 // identities reports lists of structs that something is kept for and whose elements nothing identifies.
 func (p *planner) identities(result *Plan) {
 	below := make(map[*Field][]*FieldPlan)
-	for _, link := range result.Links {
-		for _, pair := range link.Pairs {
-			for _, each := range pair.Fields {
-				if newer := each.newerField(); each.Fate == Converted && newer != nil {
-					below[newer] = append(below[newer], each)
-				}
-			}
+	for _, converted := range p.plans {
+		for _, each := range converted {
+			below[each.newerField()] = append(below[each.newerField()], each)
 		}
 	}
 	for _, version := range result.Versions {
