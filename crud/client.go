@@ -82,13 +82,10 @@ func New(config *rest.Config, options Options) (*Client, error) {
 	}
 	config.WarningHandlerWithContext = warningHandler{}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return withoutRetryAfter{next} })
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("creating the client for objects: %w", err)
-	}
+	client, invalid := dynamic.NewForConfig(config)
 	discoverer, err := discovery.NewDiscoveryClientForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("creating the client for discovery: %w", err)
+	if err = errors.Join(invalid, err); err != nil {
+		return nil, fmt.Errorf("creating the clients for objects and for discovery: %w", err)
 	}
 	return &Client{
 		dynamic: client, kinds: &kinds{discovery: discoverer}, options: options, settled: lru.New(settledObjects),

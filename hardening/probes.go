@@ -32,8 +32,7 @@ import (
 // on one machine need it.
 const ProbesVariable = "HEALTH_PORT"
 
-// checkPorts ends the process if it cannot listen on a port, because another process has it, it is invalid or privileged: sharedmain runs on without the
-// webhook or the profiler, and reports the error when the process ends, with exit code 0. Port 0 is any free one.
+// checkPorts ends the process if it cannot listen on a port: sharedmain runs on without the part that needs it, and exits with 0. Port 0 is any.
 func checkPorts(ctx context.Context) {
 	ports := map[string]string{
 		ProbesVariable:              cmp.Or(os.Getenv(ProbesVariable), "0"), // a main may serve its own probes on the port of sharedmain

@@ -93,12 +93,10 @@ func parseConfig(content []byte) (Bindings, error) {
 	if err != nil {
 		return Bindings{}, fmt.Errorf("reading it as YAML: %w", err)
 	}
+	var document goyaml.Node
 	documents := goyaml.NewDecoder(bytes.NewReader(content))
-	for n := 1; ; n++ {
-		var document goyaml.Node
-		if err := documents.Decode(&document); errors.Is(err, io.EOF) {
-			break
-		} else if n > 1 && (err != nil || document.Content[0].Tag != "!!null") {
+	for err = documents.Decode(&document); err == nil; {
+		if err = documents.Decode(&document); !errors.Is(err, io.EOF) && (err != nil || document.Content[0].Tag != "!!null") {
 			return Bindings{}, errors.New("it has more than one YAML document: print one with all bindings")
 		}
 	}

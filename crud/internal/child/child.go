@@ -27,10 +27,8 @@ const (
 	// memory is the number of bytes that a child may allocate, and reserved is about how much a process of Go reserves that does nothing.
 	memory, reserved = 128 << 20, 80 << 20
 	// end bounds the time of a child that does not observe the timeout, as within a single step of a program.
-	end = 5 * time.Second
-	// slowly is the least time that a slow program needs. So many slow ones are known.
-	slowly, mostKnown = 100 * time.Millisecond, 1000
-	variable          = "CRUD_CHILD"
+	end      = 5 * time.Second
+	variable = "CRUD_CHILD"
 )
 
 var (
@@ -86,7 +84,7 @@ type process struct {
 // common one, so that it delays no program that is quick.
 var (
 	quick, common = make(chan *process, 1), make(chan *process, 1)
-	slow          = lru.New(mostKnown)
+	slow          = lru.New(1000)
 )
 
 // called is the path by which the process was called, or "". A main function may replace the arguments later, and change the working directory.
@@ -152,7 +150,7 @@ func (r request) do(ctx context.Context) (answer response, err error) {
 	}
 	defer func(began time.Time) {
 		slow.Remove(r.Program)
-		if time.Since(began) >= slowly {
+		if time.Since(began) >= 100*time.Millisecond {
 			slow.Add(r.Program, nil)
 		}
 		taken <- p
