@@ -50,7 +50,7 @@ func checkStartFails(t *testing.T, env *harness.Env, name string, parts ...strin
 
 func TestStart_InvalidConfigMap_IsNamed(t *testing.T) {
 	t.Parallel()
-	env := harness.Own(t, harness.WithoutWebhooks("webhook"), harness.Without("controller"), harness.Without("hooks"))
+	env := harness.Own(t, harness.WithOverlay("hooks"), harness.WithoutWebhooks("webhook"), harness.Without("controller"), harness.Without("hooks"))
 	for _, bad := range []struct{ configMap, key, value, says string }{
 		{"config-logging", "loglevel.controller", "chatty", `must be debug, info, warn, error, dpanic, panic or fatal, not "chatty"`},
 		{"config-leader-election", "lease-duration", "10s", "must be longer than renew-deadline"},
