@@ -159,37 +159,24 @@ func AtHub[S Spoke, T any, H hubOf[T]](rules admission.Validator[H]) admission.V
 type atHub[S Spoke, T any, H hubOf[T]] struct{ rules admission.Validator[H] }
 
 func (v *atHub[S, T, H]) ValidateCreate(ctx context.Context, object S) (admission.Warnings, error) {
-	hub, err := v.hub(object)
-	if err != nil {
-		return nil, err
-	}
-	return v.rules.ValidateCreate(ctx, hub) //nolint:wrapcheck // it is the answer to the client
+	return v.at(object, func(hub H) (admission.Warnings, error) { return v.rules.ValidateCreate(ctx, hub) })
 }
 
 func (v *atHub[S, T, H]) ValidateUpdate(ctx context.Context, live, object S) (admission.Warnings, error) {
-	liveHub, err := v.hub(live)
-	if err != nil {
-		return nil, err
-	}
-	hub, err := v.hub(object)
-	if err != nil {
-		return nil, err
-	}
-	return v.rules.ValidateUpdate(ctx, liveHub, hub) //nolint:wrapcheck // it is the answer to the client
+	return v.at(live, func(liveHub H) (admission.Warnings, error) {
+		return v.at(object, func(hub H) (admission.Warnings, error) { return v.rules.ValidateUpdate(ctx, liveHub, hub) })
+	})
 }
 
 func (v *atHub[S, T, H]) ValidateDelete(ctx context.Context, object S) (admission.Warnings, error) {
-	hub, err := v.hub(object)
-	if err != nil {
-		return nil, err
-	}
-	return v.rules.ValidateDelete(ctx, hub) //nolint:wrapcheck // it is the answer to the client
+	return v.at(object, func(hub H) (admission.Warnings, error) { return v.rules.ValidateDelete(ctx, hub) })
 }
 
-func (v *atHub[S, T, H]) hub(object S) (H, error) {
+// at applies a rule to the object that the hub will be.
+func (v *atHub[S, T, H]) at(object S, rule func(hub H) (admission.Warnings, error)) (admission.Warnings, error) {
 	hub := H(new(T))
 	if err := object.ConvertTo(hub); err != nil {
 		return nil, fmt.Errorf("converting the object to %T: %w", hub, err)
 	}
-	return hub, nil
+	return rule(hub)
 }
