@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package conversiontest
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -159,12 +160,7 @@ func (f *finder) isDecided(side int, t reflect.Type, field string) bool {
 }
 
 func (f *finder) decidesFields(side int, fields map[string]inJSON) bool {
-	for _, each := range fields {
-		if f.isDecided(side, each.in, each.Name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Values(fields)), func(each inJSON) bool { return f.isDecided(side, each.in, each.Name) })
 }
 
 // values are those of an enum that a version declares, at a type or its field.
@@ -285,9 +281,5 @@ func zeroOf(t reflect.Type) any {
 	if err != nil {
 		return nil
 	}
-	var zero any
-	if decode(text, &zero) != nil {
-		return nil
-	}
-	return zero
+	return decoded(string(text))
 }
