@@ -37,8 +37,9 @@ func (k Kind) fromNothing(t *testing.T, annotation string, a, b Version) {
 func (k Kind) expectNothing(t *testing.T, object, annotation string, a, b Version) {
 	t.Helper()
 	known := map[string]bool{}
-	walk(read(t, canonical(t, parsed(t, object, a))), func(value string) { known[value] = true })
-	walkNames(read(t, object), func(name string) { known[name] = true })
+	know := func(value string) { known[value] = true }
+	walk(read(t, canonical(t, parsed(t, object, a))), false, know)
+	walk(read(t, object), true, know) // it has no leaves
 	// A duration of zero is a number of zero at the other version.
 	const none, noTime = "0", `"0s"`
 	known[none], known[noTime] = known[none] || known[noTime], known[none] || known[noTime]
@@ -53,7 +54,7 @@ func (k Kind) expectNothing(t *testing.T, object, annotation string, a, b Versio
 	if text, ok := stashed(read(t, canonical(t, made)), annotation); ok {
 		entries(read(t, text), func(key string, data any) {
 			if !k.isFixed(key) {
-				walk(data, func(value string) { expectKnown(key, value) })
+				walk(data, false, func(value string) { expectKnown(key, value) })
 			}
 		})
 	}
@@ -80,17 +81,20 @@ func entries(node whole, visit func(key string, data any)) {
 	}
 }
 
-// walk visits everything in an object that is neither an object nor a list.
-func walk(value any, visit func(value string)) {
+// walk visits everything in an object that is neither an object nor a list, each as JSON, and the names in all objects if these are wanted.
+func walk(value any, withNames bool, visit func(value string)) {
 	switch value := value.(type) {
 	case whole:
-		for _, each := range value {
-			walk(each, visit)
+		for name, each := range value {
+			if withNames {
+				walk(name, false, visit)
+			}
+			walk(each, withNames, visit)
 		}
 		return
 	case []any:
 		for _, each := range value {
-			walk(each, visit)
+			walk(each, withNames, visit)
 		}
 		return
 	}
@@ -99,21 +103,6 @@ func walk(value any, visit func(value string)) {
 		panic(err) // it was JSON
 	}
 	visit(string(text))
-}
-
-// walkNames visits the names in all objects, also the keys of maps, each as JSON.
-func walkNames(value any, visit func(name string)) {
-	switch value := value.(type) {
-	case whole:
-		for name, each := range value {
-			walk(name, visit)
-			walkNames(each, visit)
-		}
-	case []any:
-		for _, each := range value {
-			walkNames(each, visit)
-		}
-	}
 }
 
 // values visits the leaves of an object that are set, except for those of fixed fields. Zero values that are no pointers are no more than absent. Annotations
@@ -146,5 +135,5 @@ func visitLeaf(path string, value reflect.Value, visit func(path, value string))
 	if err != nil {
 		panic(err) // it is part of an object that is JSON
 	}
-	walk(decoded(string(text)), func(value string) { visit(path, value) })
+	walk(decoded(string(text)), false, func(value string) { visit(path, value) })
 }
