@@ -69,7 +69,7 @@ func there[From, To any](t *testing.T, functions []any, forth, back func(*From, 
 }
 
 // marshaled is the JSON of an object. That of the same object is the same, and costs less than canonical JSON.
-func marshaled[T any](t *testing.T, object *T) string {
+func marshaled(t *testing.T, object any) string {
 	t.Helper()
 	text, err := json.Marshal(object)
 	if err != nil {
