@@ -54,26 +54,21 @@ type way struct {
 }
 
 func (p *printer) way(w way) {
-	p.linef("// AssignToHub copies the object to %s.", w.words)
-	p.linef("func (in *%s) AssignToHub(hub *%s) error {", w.from, w.hub)
-	if w.through == "" {
-		p.linef("return in.AssignProperties_To_%s(hub)", w.first)
-	} else {
-		p.linef("var %s %s", w.variable, w.through)
-		p.linef("if err := in.AssignProperties_To_%s(&%s); err != nil {\nreturn err\n}", w.first, w.variable)
-		p.linef("return %s.AssignToHub(hub)", w.variable)
+	for _, to := range []bool{true, false} {
+		name := choose(to, "To", "From")
+		assign := "in.AssignProperties_" + name + "_" + w.first
+		p.linef("// Assign%sHub %s %s.", name, choose(to, "copies the object to", "fills the object from"), w.words)
+		p.linef("func (in *%s) Assign%sHub(hub *%s) error {", w.from, name, w.hub)
+		if w.through == "" {
+			p.linef("return %s(hub)", assign)
+		} else {
+			outer, inner := assign+"(&"+w.variable+")", w.variable+".Assign"+name+"Hub(hub)"
+			p.linef("var %s %s", w.variable, w.through)
+			p.linef("if err := %s; err != nil {\nreturn err\n}", choose(to, outer, inner))
+			p.linef("return %s", choose(to, inner, outer))
+		}
+		p.end()
 	}
-	p.end()
-	p.linef("// AssignFromHub fills the object from %s.", w.words)
-	p.linef("func (in *%s) AssignFromHub(hub *%s) error {", w.from, w.hub)
-	if w.through == "" {
-		p.linef("return in.AssignProperties_From_%s(hub)", w.first)
-	} else {
-		p.linef("var %s %s", w.variable, w.through)
-		p.linef("if err := %s.AssignFromHub(hub); err != nil {\nreturn err\n}", w.variable)
-		p.linef("return in.AssignProperties_From_%s(&%s)", w.first, w.variable)
-	}
-	p.end()
 }
 
 // convertible prints what the conversion webhook calls. It calls the conversion to the hub of the other version, so that no API

@@ -158,11 +158,7 @@ func keyNames(link *plan.Link) map[string]string {
 			keys = append(keys, pair.OlderKey(), pair.NewerKey())
 		}
 		for _, each := range pair.Fields {
-			for _, key := range []string{each.OlderKey, each.NewerKey} {
-				if key != "" {
-					keys = append(keys, key)
-				}
-			}
+			keys = append(keys, each.OlderKey, each.NewerKey)
 		}
 		for _, each := range pair.Shared {
 			keys = append(keys, each.OlderKey)
@@ -171,7 +167,7 @@ func keyNames(link *plan.Link) map[string]string {
 			keys = append(keys, each.OlderKey, each.ShownKey)
 		}
 	}
-	return identifiers("bag", keys)
+	return identifiers("bag", slices.DeleteFunc(keys, func(key string) bool { return key == "" }))
 }
 
 // bagKeys prints the constants of keys.
