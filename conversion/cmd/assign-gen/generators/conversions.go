@@ -83,13 +83,8 @@ func (p *printer) pairCall(f flow, pair *plan.Pair) func(dst, src, at string) {
 		if pair.TakesMetadata() {
 			metadata = ", " + f.metadata()
 		}
-		if f.up {
-			p.linef("if err := %s.AssignProperties_To_%s(%s%s); err != nil {", receiver(src), pair.Newer.Name, dst, metadata)
-		} else {
-			p.linef("if err := %s.AssignProperties_From_%s(%s%s); err != nil {", receiver(dst), pair.Newer.Name, src, metadata)
-		}
-		p.linef("return err")
-		p.linef("}")
+		call := receiver(choose(f.up, src, dst)) + choose(f.up, ".AssignProperties_To_", ".AssignProperties_From_") + pair.Newer.Name
+		p.linef("if err := %s(%s%s); err != nil {\nreturn err\n}", call, choose(f.up, dst, src), metadata)
 	}
 }
 
@@ -135,18 +130,16 @@ func (p *printer) edge(version *plan.Version, t *model.Type, load bool, keys str
 
 func (p *printer) edgeNamed(o *operation, t *model.Type, own, load bool) {
 	switch {
-	case own && load && borrowed(t):
-		o.kind = call
-		o.call = func(dst, src, at string) { p.linef("%s(%s, %s, %s)", toStorage(t), src, dst, at) }
-	case own && borrowed(t):
-		o.kind = call
-		o.call = func(dst, src, at string) { p.linef("%s(%s, %s, %s)", fromStorage(t), dst, src, at) }
-	case own && load:
-		o.kind = call
-		o.call = func(dst, src, at string) { p.linef("%s.assignToStorage(%s, %s)", receiver(src), dst, at) }
 	case own:
 		o.kind = call
-		o.call = func(dst, src, at string) { p.linef("%s.assignFromStorage(%s, %s)", receiver(dst), src, at) }
+		o.call = func(dst, src, at string) {
+			api, storage := choose(load, src, dst), choose(load, dst, src)
+			if borrowed(t) {
+				p.linef("%s(%s, %s, %s)", edgeName(t.Name, load), api, storage, at)
+			} else {
+				p.linef("%s.%s(%s, %s)", receiver(api), edgeName("", load), storage, at)
+			}
+		}
 	case t.Has("DeepCopyInto"):
 		o.kind, o.nilable = deepCopy, t.Nilable()
 	case t.Package == "encoding/json" && t.Name == "RawMessage":

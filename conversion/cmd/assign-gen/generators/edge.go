@@ -102,9 +102,10 @@ func counterpart(all *plan.Plan, each *plan.Struct) *plan.Struct {
 // borrowed reports whether another package declares a struct, which therefore has functions in place of methods.
 func borrowed(t *model.Type) bool { return t.Origin != nil }
 
-func toStorage(t *model.Type) string { return "assign" + t.Name + "ToStorage" }
-
-func fromStorage(t *model.Type) string { return "assign" + t.Name + "FromStorage" }
+// edgeName is the name of the conversion of a struct to its storage type, which loads it, or from that: a method's, or a function's for the name of a type.
+func edgeName(of string, load bool) string {
+	return "assign" + of + choose(load, "ToStorage", "FromStorage")
+}
 
 // shape prints the conversion of a struct to its storage type, which loads it, or from that. It cannot fail: the shapes are the same.
 func (p *printer) shape(each *plan.Struct, load bool) {
@@ -113,9 +114,9 @@ func (p *printer) shape(each *plan.Struct, load bool) {
 		parameters = "dst *" + p.name(each.Version.StoragePath(), each.Name) + ", from " + p.runtime("Reader")
 	}
 	if declared := each.Declared; borrowed(declared) {
-		p.linef("func %s(in *%s, %s) {", choose(load, toStorage(declared), fromStorage(declared)), p.api(declared), parameters)
+		p.linef("func %s(in *%s, %s) {", edgeName(declared.Name, load), p.api(declared), parameters)
 	} else {
-		p.linef("func (in *%s) %s(%s) {", each.Name, choose(load, "assignToStorage", "assignFromStorage"), parameters)
+		p.linef("func (in *%s) %s(%s) {", each.Name, edgeName("", load), parameters)
 	}
 	p.linef("%s", choose(load, "dst.PropertyBag = from.Bag()", "to.SetBag(src.PropertyBag)"))
 	for _, field := range each.Fields {
