@@ -8,6 +8,7 @@ package conversiontest
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"reflect"
 	"regexp"
@@ -69,27 +70,42 @@ func decoded(text string) any {
 
 // difference describes the first difference of two values from JSON.
 func difference(path string, want, got any) string {
+	for at, values := range differences(path, want, got) {
+		return fmt.Sprintf("%s: want %s, got %s", at, cut(inText(values[0])), cut(inText(values[1])))
+	}
+	return ""
+}
+
+// differences returns the paths at which two values from JSON differ, with both values. Lists of different lengths are one difference.
+func differences(path string, want, got any) iter.Seq2[string, [2]any] {
+	return func(yield func(path string, values [2]any) bool) { yieldDifferences(path, want, got, yield) }
+}
+
+func yieldDifferences(path string, want, got any, yield func(path string, values [2]any) bool) (more bool) {
 	wanted, isObject := want.(whole)
 	shown, isShown := got.(whole)
 	list, isList := want.([]any)
 	shownList, isShownList := got.([]any)
 	switch {
 	case reflect.DeepEqual(want, got):
-		return ""
+		return true
 	case isObject && isShown:
 		for _, name := range slices.Sorted(maps.Keys(union(wanted, shown))) {
-			if text := difference(path+"."+name, wanted[name], shown[name]); text != "" {
-				return text
+			if !yieldDifferences(path+"."+name, wanted[name], shown[name], yield) {
+				return false
 			}
 		}
+		return true
 	case isList && isShownList && len(list) == len(shownList):
 		for i := range list {
-			if text := difference(fmt.Sprintf("%s[%d]", path, i), list[i], shownList[i]); text != "" {
-				return text
+			if !yieldDifferences(fmt.Sprintf("%s[%d]", path, i), list[i], shownList[i], yield) {
+				return false
 			}
 		}
+		return true
+	default:
+		return yield(strings.TrimPrefix(path, "."), [2]any{want, got})
 	}
-	return fmt.Sprintf("%s: want %s, got %s", strings.TrimPrefix(path, "."), cut(inText(want)), cut(inText(got)))
 }
 
 func union(a, b whole) whole {
