@@ -22,6 +22,9 @@ type Annotation struct {
 	Hub bool
 	// Retired are versions that no longer exist. Their entries are dropped.
 	Retired []string
+	// Former are annotations in which former conversions kept values. Hooks and functions with the metadata of the object read them. Converted
+	// objects do not have them, so that a value which a client changes does not return.
+	Former []string
 }
 
 // Load begins the conversion of an API object to its storage type. It copies the metadata without the annotation and
@@ -52,6 +55,9 @@ func (a Annotation) Load(dst, src *metav1.ObjectMeta) Reader {
 func (a Annotation) Store(dst, src *metav1.ObjectMeta, stash Writer) {
 	src.DeepCopyInto(dst)
 	a.removeFrom(dst)
+	for _, name := range a.Former {
+		dst.Annotations = without(dst.Annotations, name)
+	}
 	if stash.node == nil || !stash.node.settle() {
 		return
 	}

@@ -330,3 +330,18 @@ func TestStore_StashFits_LabelIsRemoved(t *testing.T) {
 	}
 	expectJSON(t, stored(t, old), full())
 }
+
+// Hooks read the annotations of former conversions, which converted objects do not have.
+func TestAnnotation_OfFormerConversions_IsLoadedAndNotStored(t *testing.T) {
+	a := conversion.Annotation{Name: annotation, Former: []string{"former", "missing"}}
+	src := metav1.ObjectMeta{Annotations: map[string]string{"former": "data", "other": "stays"}}
+	var loaded, stored metav1.ObjectMeta
+	a.Load(&loaded, &src)
+	if loaded.Annotations["former"] != "data" {
+		t.Errorf("loaded %v", loaded.Annotations)
+	}
+	a.Store(&stored, &loaded, conversion.NewWriter())
+	if diff := cmp.Diff(map[string]string{"other": "stays"}, stored.Annotations); diff != "" {
+		t.Errorf("stored (-want +got): %s", diff)
+	}
+}

@@ -48,6 +48,9 @@ func (p *printer) annotation(all *plan.Plan, version *plan.Version) {
 	if all.Retired != nil {
 		p.linef("Retired: []string{%s},", quotedAll(all.Retired))
 	}
+	if all.Former != nil {
+		p.linef("Former: []string{%s},", quotedAll(all.Former))
+	}
 	p.end()
 }
 

@@ -61,6 +61,7 @@ var definitions = []definition{
 	{"conversion-gen:next", onPackage, required, "IMPORT/PATH", func(s *settings, r reader) { s.ofPackage.Next = r.Value }},
 	{"conversion-gen:annotation", onPackage, required, "conversion.GROUP/properties", func(s *settings, r reader) { s.ofPackage.Annotation = r.Value }},
 	{"conversion-gen:retired", onPackage, required, "VERSION,VERSION", func(s *settings, r reader) { s.ofPackage.Retired = list(r.Value) }},
+	{"conversion-gen:former", onPackage, required, "ANNOTATION,ANNOTATION", func(s *settings, r reader) { s.ofPackage.Former = list(r.Value) }},
 	{"conversion-gen:positional", onPackage, none, "", func(s *settings, _ reader) { s.ofPackage.Positional = true }},
 	{"conversion-gen:with", onPackage, repeated, "IMPORT/PATH.Type,UpFunc,DownFunc", func(s *settings, r reader) { r.addFunctions(&s.ofPackage) }},
 	{"conversion:name", onType, required, "NewName|NewName,OtherName", func(s *settings, r reader) { s.ofType.Names = list(r.Value) }},

@@ -19,10 +19,11 @@ func TestParse_Markers_ReturnsSettings(t *testing.T) {
 	gotPackage := ParsePackage([]model.Marker{
 		{Name: "conversion-gen:next", Value: "example.com/v1"},
 		{Name: "conversion-gen:retired", Value: "v1alpha0, v1alpha1"},
+		{Name: "conversion-gen:former", Value: "a.example.com/data"},
 		{Name: "k8s:deepcopy-gen", Value: "package"},
 		{Name: "conversion-gen:annotation", Value: "a.example.com/b"},
 	}, "p", &problems)
-	wantPackage := Package{Next: "example.com/v1", Annotation: "a.example.com/b", Retired: []string{"v1alpha0", "v1alpha1"}}
+	wantPackage := Package{Next: "example.com/v1", Annotation: "a.example.com/b", Retired: []string{"v1alpha0", "v1alpha1"}, Former: []string{"a.example.com/data"}}
 	if diff := cmp.Diff(wantPackage, gotPackage); diff != "" {
 		t.Error("of the package (-want +got):", diff)
 	}

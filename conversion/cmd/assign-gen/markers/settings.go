@@ -15,6 +15,8 @@ type Package struct {
 	Annotation string
 	// Retired are versions that no longer exist. Their entries in the annotation are pruned.
 	Retired []string
+	// Former are annotations in which former conversions kept values. Converted objects do not have them.
+	Former []string
 	// Positional accepts that elements of all lists without a key are recognized by position and content.
 	Positional bool
 	// With are the functions that convert types of other modules, by the types with their import paths.

@@ -22,7 +22,9 @@ type Plan struct {
 	Selected bool
 	// Retired are the versions whose entries are pruned.
 	Retired []string
-	Hub     *Version
+	// Former are the annotations of former conversions.
+	Former []string
+	Hub    *Version
 	// Versions are all versions, the ones farthest from the hub first and the hub last.
 	Versions []*Version
 	// Links lead from each version but the hub to the next, in the order of Versions.

@@ -144,7 +144,7 @@ func (v *Version) distance() int {
 func (p *planner) annotation(result *Plan, settings map[*Version]markers.Package) {
 	for _, version := range result.Versions {
 		own := settings[version]
-		for marker, isThere := range map[string]bool{"annotation": own.Annotation != "", "retired": own.Retired != nil} {
+		for marker, isThere := range map[string]bool{"annotation": own.Annotation != "", "former": own.Former != nil, "retired": own.Retired != nil} {
 			if isThere && version != result.Hub {
 				p.problem(problem.BadMarker, where(version.Package),
 					"the marker +conversion-gen:"+marker+" holds for all versions, and is at one that is not the hub",
@@ -160,6 +160,7 @@ func (p *planner) annotation(result *Plan, settings map[*Version]markers.Package
 	}
 	result.Annotation = settings[result.Hub].Annotation
 	result.Retired = settings[result.Hub].Retired
+	result.Former = settings[result.Hub].Former
 	if result.Annotation == "" {
 		p.problem(problem.BadMarker, where(result.Hub.Package), "no annotation is named for what a version cannot show",
 			"add +conversion-gen:annotation=conversion.GROUP/properties to doc.go")
