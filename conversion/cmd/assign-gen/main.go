@@ -19,6 +19,8 @@ SPDX-License-Identifier: Apache-2.0
 // while the object is represented at that version; package conversion reads and writes both. A difference that assign-gen can neither convert
 // nor keep is an error: it then writes nothing for any API and exits with a status other than 0.
 //
+// The command adopt prepares an API with hand-written conversions: docs/how-to/adopt-generated-conversions.md.
+//
 // docs/tutorial/second-version.md is the tutorial. docs/reference/assign-gen.md describes the flags, the files, the markers, the hooks and each error.
 package main
 
@@ -50,8 +52,12 @@ func run(arguments []string) error {
 		}
 		return fmt.Errorf("reading the command line: %w", err)
 	}
-	if flags.NArg() > 0 {
-		return fmt.Errorf("assign-gen takes only flags, no arguments, and got %q", flags.Args())
+	switch {
+	case flags.NArg() == 0:
+		return generate.Run(a, os.Stdout)
+	case flags.NArg() == 1 && flags.Arg(0) == "adopt":
+		return generate.Adopt(a, os.Stdout)
+	default:
+		return fmt.Errorf("assign-gen takes flags and at most the command adopt, and got %q", flags.Args())
 	}
-	return generate.Run(a, os.Stdout)
 }
