@@ -26,13 +26,14 @@ func (p *Plan) Fixed() (fields map[*Field]bool, keys map[string]bool) {
 	keys = make(map[string]bool)
 	fields = p.spread(func(f *FieldPlan, newer *Field, toOlder, toNewer map[*Field]bool) {
 		isFixed := f.Fate == Converted && f.Conversion.isFixed()
-		if isFixed || f.Fate == AugmentedOlder && f.Older.Settings.ToNext.Fixed || f.namesFalse(newer) {
+		isHooks := f.Fate == AugmentedOlder && f.Older.Settings.ToNext.Fixed
+		if isFixed || isHooks || f.namesFalse(newer) {
 			toOlder[f.Older] = true
 		}
 		if newer != nil && (isFixed || f.Fate == AugmentedNewer && newer.Settings.ToOlder.Fixed || f.namesFalse(f.Older)) {
 			toNewer[newer] = true
 		}
-		if isFixed || toNewer[f.Older] {
+		if isFixed || isHooks || toNewer[f.Older] {
 			keys[f.OlderKey] = true
 		}
 		if isFixed || toOlder[newer] {
