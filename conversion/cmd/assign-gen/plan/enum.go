@@ -137,14 +137,24 @@ func (p *planner) unusedEnums(version *Version) {
 
 const openFix = "+conversion:enum=open if clients of both versions accept any value"
 
-// enumValues are the values that the map of a field names. One at its type may name values that only other fields with the type have.
+// enumValues are the values that the map of a field names, and those that stay themselves although others become them, too. A map at a type may name
+// values that only other fields with the type have.
 func enumValues(field *Field, settings *markers.Enum) []markers.EnumValue {
-	if field.Settings.Enum != nil {
-		return settings.Values
+	named := slices.Clone(settings.Values)
+	if field.Settings.Enum == nil {
+		named = slices.DeleteFunc(named, func(each markers.EnumValue) bool {
+			return !slices.Contains(constants(field), each.Older) && slices.Contains(declaredElement(field).Values(), each.Older)
+		})
 	}
-	return slices.DeleteFunc(slices.Clone(settings.Values), func(each markers.EnumValue) bool {
-		return !slices.Contains(constants(field), each.Older) && slices.Contains(declaredElement(field).Values(), each.Older)
-	})
+	all := named
+	for _, each := range named {
+		stays := markers.EnumValue{Older: each.Newer, Newer: each.Newer}
+		isNamed := slices.ContainsFunc(all, func(other markers.EnumValue) bool { return other.Older == stays.Older })
+		if slices.Contains(constants(field), stays.Older) && !isNamed {
+			all = append(all, stays)
+		}
+	}
+	return all
 }
 
 // enum plans the map of an enum, or reports the problem that prevents it.

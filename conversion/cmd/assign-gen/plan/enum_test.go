@@ -66,6 +66,16 @@ func TestEnum_TwoValuesBecomeOne_IsPlanned(t *testing.T) {
 	}
 }
 
+// A deprecated name of a value that both versions have is not what the older version shows.
+func TestEnum_ValueBecomesOneOfBothVersions_FallbackIsShown(t *testing.T) {
+	got := enumOf(t, "+conversion:enum=Borrow:Stop,fallback=Stop", []string{"Borrow", "Next", "Stop"}, []string{"Next", "Stop"})
+	for _, each := range got.Down {
+		if each.From == "Stop" && each.To != "Stop" {
+			t.Errorf("Stop is shown as %s", each.To)
+		}
+	}
+}
+
 func TestEnum_OfBools_IsPlanned(t *testing.T) {
 	versions := func(olderType, newerType *model.Type, marker string) (from, to version) {
 		return older.with([]*model.Field{field("F", olderType, marker)}), newer.with([]*model.Field{field("F", newerType)})
