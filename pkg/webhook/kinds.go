@@ -49,7 +49,8 @@ func admitted() map[schema.GroupVersionKind]resourcesemantics.GenericCRD {
 	return instances[resourcesemantics.GenericCRD]()
 }
 
-// conversions are the kinds of several versions. The most stable version is the hub, to and from which all others are converted; the CRD stores it.
+// conversions are the kinds of several versions. The most stable version is the hub, to and from which all others are converted. The CRD
+// stores it, or the version before it while it is rolled out.
 func conversions() map[schema.GroupKind]conversion.GroupKindConversion {
 	all := make(map[schema.GroupKind]conversion.GroupKindConversion)
 	for gvk, object := range instances[conversion.ConvertibleObject]() {
