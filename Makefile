@@ -28,9 +28,9 @@ OVERLAY ?=
 command_line = $(findstring command line,$(origin $(1)))
 # ARGS are passed to the command that a target runs, for example ARGS='get pods -A'.
 ARGS ?=
-# VERSION of a release, such as v1.2.3. The tag of the commit by default. For make kind, a version of the API.
+# VERSION of a release, such as v1.2.3. The tag of the commit by default. For make kind and make version, a version of the API.
 VERSION ?=
-# KIND is the kind to add or to remove, in CamelCase. OWNS is the kind of its child, SCOPE is Namespaced or Cluster, and FORCE=1 deletes files with changes that are not
+# KIND is the kind to add, to change or to remove, in CamelCase. OWNS is the kind of its child, SCOPE is Namespaced or Cluster, and FORCE=1 deletes files with changes that are not
 # committed.
 KIND ?=
 OWNS ?=
@@ -91,6 +91,10 @@ generate: ## Generates deep copies, conversions, clients, CRDs and reference pag
 .PHONY: kind
 kind: ## Adds a kind with its reconciler and tests (KIND=Widget [VERSION=v1] [OWNS=apps/v1.Deployment] [SCOPE=Cluster])
 	@$(TEMPLATE) kind 'KIND=$(KIND)' 'VERSION=$(VERSION)' 'OWNS=$(OWNS)' 'SCOPE=$(SCOPE)'
+
+.PHONY: version
+version: ## Adds a version of a kind, converts between it and the others, and stores it (KIND=Widget VERSION=v2)
+	@$(TEMPLATE) version 'KIND=$(KIND)' 'VERSION=$(VERSION)'
 
 .PHONY: drop
 drop: ## Removes a kind (KIND=Widget [FORCE=1])

@@ -9,6 +9,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/signal"
@@ -27,10 +28,11 @@ type command func(ctx context.Context, args []string) error
 
 // commands are the program's commands by name.
 var commands = map[string]command{
-	"drop":   dropKind,
-	"kind":   addKind,
-	"fork":   fork.Run,
-	"update": update.Run,
+	"drop":    ofKind(kind.Drop, "KIND", "FORCE"),
+	"kind":    ofKind(kind.Add, "KIND", "VERSION", "OWNS", "SCOPE"),
+	"version": ofKind(kind.AddVersion, "KIND", "VERSION"),
+	"fork":    fork.Run,
+	"update":  update.Run,
 }
 
 func main() {
@@ -55,18 +57,13 @@ func run(ctx context.Context, args []string) error {
 	return command(ctx, args[1:])
 }
 
-func addKind(ctx context.Context, args []string) error {
-	options, err := kind.ParseOptions(args, "KIND", "VERSION", "OWNS", "SCOPE")
-	if err != nil {
-		return err
+// ofKind returns the command that changes the kinds of the repository, and has these variables.
+func ofKind(change func(context.Context, string, kind.Options, io.Writer) error, variables ...string) command {
+	return func(ctx context.Context, args []string) error {
+		options, err := kind.ParseOptions(args, variables...)
+		if err != nil {
+			return err
+		}
+		return change(ctx, ".", options, os.Stdout)
 	}
-	return kind.Add(ctx, ".", options, os.Stdout)
-}
-
-func dropKind(ctx context.Context, args []string) error {
-	options, err := kind.ParseOptions(args, "KIND", "FORCE")
-	if err != nil {
-		return err
-	}
-	return kind.Drop(ctx, ".", options, os.Stdout)
 }

@@ -89,6 +89,21 @@ func TestMakeKind_ClusterScopedWithAConfigMap_PassesItsUnitTests(t *testing.T) {
 	copied.run(t, "go test ./pkg/apis/samples/v1 ./pkg/reconciler/region")
 }
 
+// The kind joins the conversions of AddressableService at its last version, and has the version between the two, too.
+func TestMakeVersion_KindJoinsOthers_PassesItsUnitTests(t *testing.T) {
+	copied := newRepository(t)
+	copied.run(t, "make kind KIND=Widget VERSION=v1alpha1")
+	copied.Commit(t, "Add a kind", checkout.Committed)
+	copied.reject(t, "make version KIND=Widget VERSION=v1beta1", "VERSION=v1beta1: must be more stable than v1")
+	copied.expectClean(t, "HEAD")
+	copied.run(t, "make version KIND=Widget VERSION=v1")
+	copied.Commit(t, "Add a version", checkout.Committed+1)
+	copied.run(t, "make verify ARGS='modules format codegen repository'")
+	copied.run(t, "go test -short ./pkg/apis/samples/... ./pkg/reconciler/widget ./pkg/webhook")
+	copied.run(t, "make drop KIND=Widget")
+	copied.expectClean(t, "HEAD~2")
+}
+
 func TestMakeKind_InvalidVariable_ChangesNothing(t *testing.T) {
 	copied := newRepository(t)
 	copied.reject(t, "make kind KIND=Widget OWNS=v1.Event", "OWNS=v1.Event: must be one of", "apps/v1.Deployment")

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -20,8 +21,8 @@ import (
 	"github.com/mallard-dev/mallard/hack/template/command"
 )
 
-// Add adds a kind to the operator whose sources are in root, and generates its code. It changes no file if an option is invalid, and restores the
-// sources if a type breaks a rule of the generators.
+// Add adds a kind to the operator whose sources are in root, and generates its code. It changes no file if an option is invalid or a
+// type breaks a rule of the generators.
 func Add(ctx context.Context, root string, o Options, out io.Writer) error {
 	m, err := newModel(root, o)
 	if err != nil {
@@ -36,22 +37,13 @@ func Add(ctx context.Context, root string, o Options, out io.Writer) error {
 			return fmt.Errorf("KIND=%s: %s exists; choose another name", o.Kind, path)
 		}
 	}
-	before, edited, err := m.register()
+	edited, err := m.register()
 	if err != nil {
 		return err
 	}
-	err = m.writeAll("created", files, out)
-	if err == nil {
-		err = m.writeAll("changed", edited, out)
-	}
-	if err == nil {
-		err = m.generate(ctx, out)
-	}
-	if err != nil {
-		for path := range files {
-			m.remove(path)
-		}
-		return errors.Join(err, m.writeAll("restored", before, out))
+	maps.Copy(edited, files)
+	if err := m.change(ctx, edited, out); err != nil {
+		return err
 	}
 	fmt.Fprintf(out, `
 %[1]s is added. Next:
@@ -67,9 +59,37 @@ func Add(ctx context.Context, root string, o Options, out io.Writer) error {
 	return nil
 }
 
-func (p *project) writeAll(doing string, files map[string]string, out io.Writer) error {
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		if err := p.write(path, files[path]); err != nil {
+// change writes files, deletes those without content, and generates the code that depends on the kinds. If that fails, it restores the files.
+func (p *project) change(ctx context.Context, contents map[string]string, out io.Writer) error {
+	before := make(map[string]string, len(contents))
+	for path := range contents {
+		content, err := p.read(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		before[path] = content
+	}
+	maps.DeleteFunc(contents, func(path, content string) bool { return content != "" && content == before[path] })
+	err := p.writeAll(contents, out)
+	if err == nil {
+		err = command.Run(ctx, p.root, out, out, "hack/update-codegen.sh", "kinds")
+	}
+	if err != nil {
+		return errors.Join(err, p.writeAll(before, out))
+	}
+	return nil
+}
+
+func (p *project) writeAll(contents map[string]string, out io.Writer) error {
+	for _, path := range slices.Sorted(maps.Keys(contents)) {
+		doing := "created"
+		if p.exists(path) {
+			doing = "changed"
+		}
+		if contents[path] == "" {
+			doing = "deleted"
+			p.remove(path)
+		} else if err := p.write(path, contents[path]); err != nil {
 			return err
 		}
 		fmt.Fprintln(out, doing, path)
@@ -85,14 +105,6 @@ func (p *project) remove(path string) {
 		}
 		path = filepath.Dir(path)
 	}
-}
-
-// generate generates the code that depends on the kinds.
-func (p *project) generate(ctx context.Context, out io.Writer) error {
-	if err := command.Run(ctx, p.root, out, out, "hack/update-codegen.sh", "kinds"); err != nil {
-		return fmt.Errorf("generating code: %w", err)
-	}
-	return nil
 }
 
 func newModel(root string, o Options) (*model, error) {
@@ -116,7 +128,6 @@ func newModel(root string, o Options) (*model, error) {
 	if m.Accessor, err = p.accessor(m.Version); err != nil {
 		return nil, err
 	}
-	m.Skip = p.hasConversions(m.Version)
 	if m.SampleFile, err = p.sampleFile(m.Lower()); err != nil {
 		return nil, err
 	}

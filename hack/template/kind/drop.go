@@ -23,8 +23,8 @@ func Drop(ctx context.Context, root string, o Options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if !kindPattern.MatchString(o.Kind) {
-		return fmt.Errorf("KIND=%s: must be a kind of this operator in CamelCase, such as Widget", o.Kind)
+	if err := p.checkRegistered(o.Kind); err != nil {
+		return err
 	}
 	all, err := p.git(ctx, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {
@@ -39,19 +39,14 @@ func Drop(ctx context.Context, root string, o Options, out io.Writer) error {
 		return err
 	}
 	for _, path := range files {
-		p.remove(path)
-		delete(edited, path)
-		fmt.Fprintln(out, "deleted", path)
+		edited[path] = ""
 	}
-	if err := p.writeAll("changed", edited, out); err != nil {
-		return err
-	}
-	return p.generate(ctx, out)
+	return p.change(ctx, edited, out)
 }
 
 // filesOf returns the files of a kind, which have its name.
 func (p *project) filesOf(lower string, all []string) []string {
-	own := regexp.MustCompile(`^(pkg/apis/` + p.API + `/(` + lower + `|(` + strings.Join(p.versions, "|") + `)/` + lower + `_\w+)\.go|` +
+	own := regexp.MustCompile(`^(pkg/apis/` + p.API + `/(` + lower + `|v\w+/` + lower + `_\w+)\.go|` +
 		`(pkg/reconciler|test)/` + lower + `/.*|test/permissions/` + lower + `_test\.go|` +
 		`(config|kustomize/overlays/\w+|samples)/[0-9]+-` + lower + `(-[^/]*)?\.yaml|` + pages + `/` + lower + `\.md)$`)
 	files := slices.DeleteFunc(slices.Clone(all), func(path string) bool { return !own.MatchString(path) || !p.exists(path) })
@@ -59,16 +54,18 @@ func (p *project) filesOf(lower string, all []string) []string {
 	return slices.Compact(files)
 }
 
-// checkDrop fails if the kind does not exist, or changes would be lost.
-func (p *project) checkDrop(ctx context.Context, o Options, files []string) error {
-	lower := strings.ToLower(o.Kind)
+// checkRegistered fails if the controller has no reconciler of the kind.
+func (p *project) checkRegistered(kind string) error {
 	kinds, err := p.registered()
-	if err != nil {
-		return err
+	if err == nil && (!kindPattern.MatchString(kind) || !slices.Contains(kinds, strings.ToLower(kind))) {
+		err = fmt.Errorf("KIND=%s: %s does not construct a reconciler of this kind in CamelCase; the kinds are %s",
+			kind, constructors, strings.Join(kinds, ", "))
 	}
-	if !slices.Contains(kinds, lower) || !slices.Contains(files, "pkg/reconciler/"+lower+"/controller.go") {
-		return fmt.Errorf("KIND=%s: %s does not construct a reconciler of this kind; the kinds are %s", o.Kind, constructors, strings.Join(kinds, ", "))
-	}
+	return err
+}
+
+// checkDrop fails if changes would be lost.
+func (p *project) checkDrop(ctx context.Context, o Options, files []string) error {
 	if o.Force {
 		return nil
 	}

@@ -23,7 +23,7 @@ func TestFiles_InAFork_HaveTheNamesOfTheFork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, registered, err := m.register()
+		registered, err := m.register()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestRegister_ReadmeListsKinds_KindIsAddedAndRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, registered, err := m.register()
+	registered, err := m.register()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,6 +92,12 @@ func newRepository(t *testing.T, files map[string]string) *project {
 			t.Fatal(err)
 		}
 	}
+	p.commit(t)
+	return p
+}
+
+func (p *project) commit(t *testing.T) {
+	t.Helper()
 	for _, args := range [][]string{{"init"}, {"add", "--all"}, {"-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--message", "all"}} {
 		command := exec.CommandContext(t.Context(), "git", args...)
 		command.Dir = p.root
@@ -99,7 +105,6 @@ func newRepository(t *testing.T, files map[string]string) *project {
 			t.Fatalf("git %q: %v\n%s", args, err, out)
 		}
 	}
-	return p
 }
 
 const lily = "package v1\n\ntype Lily struct{}\n"

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -59,7 +60,7 @@ func readProject(root string) (*project, error) {
 		{&p.Module, "go.mod", `(?m)^module (\S+)$`},
 		{&p.Environment, "go.mod", `(?m)^\t(\S+/localcluster/env) v`},
 		{&p.APIPackage, "pkg/apis/" + p.API + "/doc.go", `(?m)^package (\w+)$`},
-		{&p.Group, "pkg/apis/" + p.API + "/" + p.versions[0] + "/doc.go", `(?m)^// \+groupName=(\S+)$`},
+		{&p.Group, p.folder(p.versions[0]) + "doc.go", `(?m)^// \+groupName=(\S+)$`},
 		{&p.App, "config/100-namespace.yaml", `(?m)^    app\.kubernetes\.io/name: (\S+)$`},
 		{&p.Namespace, "config/100-namespace.yaml", `(?m)^  name: (\S+)$`},
 	} {
@@ -132,15 +133,20 @@ func (p *project) accessor(of string) (string, error) {
 	return name + strings.ToUpper(of[:1]) + of[1:], nil
 }
 
+// folder is that of a version, and importPath the one of its package.
+func (p *project) folder(of string) string { return "pkg/apis/" + p.API + "/" + of + "/" }
+
+func (p *project) importPath(of string) string { return path.Join(p.Module, p.folder(of)) }
+
 // hasConversions reports whether the conversions of a version are generated, of which a kind of one version has none.
 func (p *project) hasConversions(of string) bool {
-	doc, err := p.read("pkg/apis/" + p.API + "/" + of + "/doc.go")
+	doc, err := p.read(p.folder(of) + "doc.go")
 	return err == nil && strings.Contains(doc, "\n// +conversion-gen:")
 }
 
 // declares reports whether a version has a type of this name.
 func (p *project) declares(of, name string) bool {
-	files, err := filepath.Glob(filepath.Join(p.root, "pkg/apis", p.API, of, "*.go"))
+	files, err := filepath.Glob(filepath.Join(p.root, p.folder(of), "*.go"))
 	declaration := regexp.MustCompile(`(?m)^(?:type|func|var|const|\t_?) ?` + name + `\b`)
 	return err == nil && slices.ContainsFunc(files, func(file string) bool {
 		content, err := os.ReadFile(file)

@@ -143,22 +143,19 @@ func (p *project) edited(contents map[string]string, file string) (string, error
 	return p.read(file)
 }
 
-// register returns the contents of the files that name the kind, without and with it.
-func (m *model) register() (before, after map[string]string, err error) {
-	before, after = map[string]string{}, map[string]string{}
+// register returns the contents of the files that name the kind, with it.
+func (m *model) register() (map[string]string, error) {
+	contents := map[string]string{}
 	for _, e := range m.entries() {
-		source, err := m.edited(after, e.file)
+		source, err := m.edited(contents, e.file)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		if _, ok := before[e.file]; !ok {
-			before[e.file] = source
-		}
-		if after[e.file], err = e.insert(source); err != nil {
-			return nil, nil, err
+		if contents[e.file], err = e.insert(source); err != nil {
+			return nil, err
 		}
 	}
-	return before, after, nil
+	return contents, nil
 }
 
 // MatchConditions returns an expression that matches each match condition of webhooks that is named after a kind.
@@ -177,18 +174,20 @@ func (p *project) unregister(kind string) (map[string]string, error) {
 		}
 		contents[l.file] = l.remove(source)
 	}
-	webhooks, err := fs.Glob(os.DirFS(p.root), "config/500-*.yaml")
-	if err != nil {
-		return nil, fmt.Errorf("listing the webhooks: %w", err)
-	}
-	conditions := regexp.MustCompile(MatchConditions(kind))
-	for _, file := range webhooks {
-		source, err := p.read(file)
+	for pattern, expression := range map[string]string{
+		"config/500-*.yaml":   MatchConditions(kind),
+		"post-install/*.yaml": `"?\b` + strings.ToLower(pluralOf(kind)) + `(\.` + regexp.QuoteMeta(p.Group) + `)?"?, ?`,
+	} {
+		files, err := fs.Glob(os.DirFS(p.root), pattern)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("listing %s: %w", pattern, err)
 		}
-		if conditions.MatchString(source) {
-			contents[file] = conditions.ReplaceAllString(source, "")
+		for _, file := range files {
+			source, err := p.read(file)
+			if err != nil {
+				return nil, err
+			}
+			contents[file] = regexp.MustCompile(expression).ReplaceAllString(source, "")
 		}
 	}
 	return contents, nil

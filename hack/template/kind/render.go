@@ -28,13 +28,16 @@ type model struct {
 	Accessor string
 	// Cluster marks the kind as cluster-scoped. Its child is in the operator's namespace.
 	Cluster bool
-	// Skip marks the kind as one of a single version.
-	Skip bool
 	// SampleFile is the path of the sample.
 	SampleFile string
 	// page is the path of the kind's page, and lives whether the suite of permissions has a life for each kind.
 	page  string
 	lives bool
+
+	// Hub is the version that is added, Older marks Version as one that is converted to it, and Knative is the package for conversions in webhooks.
+	// Defaulted and Ruled report whether the kind has defaults and validation.
+	Hub, Knative            string
+	Older, Defaulted, Ruled bool
 }
 
 // Lower is the kind in lower case, which names files and packages.
@@ -58,11 +61,14 @@ func (m *model) SampleName() string { return "hello" }
 // ChildName is the name of the sample's child.
 func (m *model) ChildName() string { return m.SampleName() + "-" + m.Lower() }
 
-// VersionImport is the import of the types. Packages of Kubernetes are called v1, too.
-func (m *model) VersionImport() string {
-	spec := strconv.Quote(m.Module + "/pkg/apis/" + m.API + "/" + m.Version)
-	if m.Version == "v1" {
-		return "v1 " + spec
+// VersionImport is the import of the types.
+func (m *model) VersionImport() string { return m.ImportOf(m.Version) }
+
+// ImportOf is the import of a version's types. Packages of Kubernetes are called v1, too.
+func (p *project) ImportOf(of string) string {
+	spec := strconv.Quote(p.importPath(of))
+	if strings.Trim(of, "v0123456789") == "" {
+		return of + " " + spec
 	}
 	return spec
 }

@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package kind
 
 import (
+	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,4 +101,73 @@ func newFork(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return fork
+}
+
+const (
+	kindsOfWebhook = `package webhook
+
+import (
+	v1 "example.net/kestrel/v2/pkg/apis/kestrel/v1"
+)
+
+var builder = runtime.NewSchemeBuilder(v1.Install)
+`
+	mainOfWebhook = "package main\n\nvar constructors = list(\n\twebhook.NewValidationController,\n)\n"
+	conversions   = "package webhook\n\nimport \"example.net/conversion/knative\"\n"
+	account       = "rules:\n  - apiGroups: [\"kestrel.example.net\"]\n    resources: [\"nests\"]\n  - resourceNames: [\"nests.kestrel.example.net\"]\n"
+	job           = "env:\n  - name: RESOURCES\n    value: nests.kestrel.example.net\n"
+)
+
+// newLily returns a fork without conversions that has the kind Lily at v1.
+func newLily(t *testing.T, options ...string) *project {
+	t.Helper()
+	p := newRepository(t, map[string]string{
+		"pkg/webhook/kinds.go": kindsOfWebhook, "cmd/webhook/main.go": mainOfWebhook, "pkg/webhook/controllers.go": conversions,
+		"post-install/100-migrate-account.yaml": account, "post-install/200-migrate.yaml": job,
+	})
+	doc, err := p.read("pkg/apis/kestrel/v1/doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.write("pkg/apis/kestrel/v1/doc.go", chainMarkers.ReplaceAllString(doc, "")); err != nil {
+		t.Fatal(err)
+	}
+	p.add(t, append([]string{"KIND=Lily"}, options...)...)
+	p.commit(t)
+	return p
+}
+
+// add writes the files of a kind.
+func (p *project) add(t *testing.T, args ...string) {
+	t.Helper()
+	o, err := ParseOptions(args, variables...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := newModel(p.root, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := m.files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	registered, err := m.register()
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(files, registered)
+	if err := p.writeAll(files, &bytes.Buffer{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// files returns the paths of all files.
+func (p *project) files(t *testing.T) []string {
+	t.Helper()
+	files, err := p.git(t.Context(), "ls-files", "--cached", "--others")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(files)
 }
