@@ -25,7 +25,10 @@ func Run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	commit, err := base(ctx, ".")
+	if err := command.RequireClean(ctx, "."); err != nil {
+		return err
+	}
+	commit, err := command.Output(ctx, ".", "git", "rev-parse", "HEAD")
 	if err != nil {
 		return err
 	}
@@ -36,7 +39,7 @@ func Run(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("TO=%s: %w", a.To, err)
 	}
-	err = a.build(ctx, commit, made)
+	err = a.build(ctx, strings.TrimSpace(commit), made)
 	if err == nil {
 		err = move(made, a.To)
 	}
@@ -57,15 +60,6 @@ const done = `
   make update                          # raises the versions of the template's modules
   make update-template FROM=TEMPLATE   # merges later commits of the template
 `
-
-// base returns the last commit of the template.
-func base(ctx context.Context, template string) (string, error) {
-	if err := command.RequireClean(ctx, template); err != nil {
-		return "", err
-	}
-	hash, err := command.Output(ctx, template, "git", "rev-parse", "HEAD")
-	return strings.TrimSpace(hash), err
-}
 
 // build makes the fork in an empty folder.
 func (a Arguments) build(ctx context.Context, commit, root string) error {

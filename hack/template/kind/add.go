@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package kind
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,26 +116,24 @@ func newModel(root string, o Options) (*model, error) {
 	if err := p.checkKind(o.Kind); err != nil {
 		return nil, err
 	}
-	m := &model{project: p, Kind: o.Kind, Cluster: o.Cluster}
-	if m.Version, err = p.chooseVersion(o.Version); err != nil {
-		return nil, err
+	m := &model{project: p, Kind: o.Kind, Version: cmp.Or(o.Version, p.versions[0]), Cluster: o.Cluster}
+	if !slices.Contains(p.versions, m.Version) {
+		return nil, fmt.Errorf("VERSION=%s: the API has no such version; it has %s", m.Version, strings.Join(p.versions, ", "))
 	}
 	if err := p.checkFree(o.Kind, m.Version); err != nil {
 		return nil, err
 	}
-	if m.Child, err = chooseChild(o.Owns); err != nil {
-		return nil, err
+	owned, ok := children[cmp.Or(o.Owns, "v1.ConfigMap")]
+	if !ok {
+		return nil, fmt.Errorf("OWNS=%s: must be one of %s", o.Owns, strings.Join(slices.Sorted(maps.Keys(children)), ", "))
 	}
+	m.Child = owned
 	if m.Accessor, err = p.accessor(m.Version); err != nil {
 		return nil, err
 	}
 	if m.SampleFile, err = p.sampleFile(m.Lower()); err != nil {
 		return nil, err
 	}
-	if p.exists(index) {
-		m.page = pages + "/" + m.Lower() + ".md"
-	}
-	m.lives = p.exists("test/permissions/lives_test.go")
 	return m, nil
 }
 

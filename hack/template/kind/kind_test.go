@@ -106,7 +106,6 @@ func TestRegister_AndUnregister_RestoreTheFiles(t *testing.T) {
 	for _, kind := range []string{"Aardvark", "Buffer", "Zebra"} {
 		m := newTestModel(t, "OWNS=apps/v1.Deployment")
 		m.Kind = kind
-		m.page = pages + "/" + m.Lower() + ".md"
 		after, err := m.register()
 		if err != nil {
 			t.Fatal(err)
@@ -125,8 +124,7 @@ func TestRegister_AndUnregister_RestoreTheFiles(t *testing.T) {
 				t.Errorf("%s of %s has %d more lines, want %d", file, kind, got, lines)
 			}
 		}
-		imports, calls, optional := m.lists(kind)
-		for _, l := range append(optional, imports, calls) {
+		for _, l := range m.lists() {
 			after[l.file] = l.remove(after[l.file])
 		}
 		for file := range before {

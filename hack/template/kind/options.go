@@ -6,10 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package kind
 
 import (
-	"cmp"
 	"fmt"
 	"go/token"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -86,24 +84,6 @@ func (p *project) checkFree(kind, version string) error {
 		}
 	}
 	return nil
-}
-
-func (p *project) chooseVersion(version string) (string, error) {
-	switch {
-	case version == "":
-		return p.versions[0], nil
-	case !slices.Contains(p.versions, version):
-		return "", fmt.Errorf("VERSION=%s: the API has no such version; it has %s", version, strings.Join(p.versions, ", "))
-	}
-	return version, nil
-}
-
-func chooseChild(owns string) (child, error) {
-	c, ok := children[cmp.Or(owns, "v1.ConfigMap")]
-	if !ok {
-		return c, fmt.Errorf("OWNS=%s: must be one of %s", owns, strings.Join(slices.Sorted(maps.Keys(children)), ", "))
-	}
-	return c, nil
 }
 
 // pluralOf is the plural of a kind as the generators of clients form it.

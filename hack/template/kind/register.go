@@ -33,61 +33,39 @@ type list struct {
 	line *regexp.Regexp
 	// own matches the lines of the kind.
 	own *regexp.Regexp
+	// added are the lines of a new kind.
+	added []string
 }
 
-// lists returns the lists that name a kind.
-func (p *project) lists(kind string) (imports, calls list, optional []list) {
-	lower, quote := strings.ToLower(kind), regexp.QuoteMeta
-	module := quote(p.Module)
-	imports = list{constructors, regexp.MustCompile(`^\t"(` + module + `/[^"]+)"$`), regexp.MustCompile(`^\t"` + module + `/pkg/reconciler/` + lower + `"$`)}
-	calls = list{constructors, constructor, regexp.MustCompile(`\b` + lower + `\.NewController`)}
-	link, fields := `\]\(`+quote(strings.TrimPrefix(pages, "docs/"))+`/`, `\]\(`+quote(pages)+`/`
-	resource := "`" + quote(p.Group) + "/" + strings.ToLower(pluralOf(kind))
-	for _, l := range []list{
-		{index, regexp.MustCompile(`^\| \[\w+` + link + `(\w+)\.md\)`), regexp.MustCompile(link + lower + `\.md\)`)},
-		{readme, regexp.MustCompile(`^\| \[\w+` + fields + `(\w+)-fields\.md\)`), regexp.MustCompile(fields + lower + `-fields\.md\)`)},
+// lists returns the lists that name a kind. Only the controller has its lists in every fork.
+func (m *model) lists() []list {
+	lower, module, expression := m.Lower(), regexp.QuoteMeta(m.Module), regexp.MustCompile
+	link, fields := `\]\(`+regexp.QuoteMeta(strings.TrimPrefix(pages, "docs/"))+`/`, `\]\(`+regexp.QuoteMeta(pages)+`/`
+	purpose := "the API that " + strings.TrimSuffix(m.Child.Purpose, ".")
+	resource, page := regexp.QuoteMeta(m.Group)+"/"+m.Plural(), strings.TrimPrefix(pages, "docs/")+"/"+lower
+	all := []list{
 		{
-			security, regexp.MustCompile("^\\| controller \\| [^|]+ \\| (`[^|]+) \\| every namespace \\|"),
-			regexp.MustCompile(`^\| controller \|.*(` + resource + "[/`]| of " + pluralOf(kind) + ` \|$)`),
+			constructors, expression(`^\t"(` + module + `/[^"]+)"$`), expression(`^\t"` + module + `/pkg/reconciler/` + lower + `"$`),
+			[]string{"\t\"" + m.Module + "/pkg/reconciler/" + lower + "\""},
 		},
-	} {
-		if content, err := p.read(l.file); err == nil && slices.ContainsFunc(strings.Split(content, "\n"), l.line.MatchString) {
-			optional = append(optional, l)
-		}
+		{constructors, constructor, expression(`\b` + lower + `\.NewController`), []string{"\t" + lower + ".NewController,"}},
+		{
+			index, expression(`^\| \[\w+` + link + `(\w+)\.md\)`), expression(link + lower + `\.md\)`),
+			[]string{"| [" + m.Kind + "](" + page + ".md) | " + purpose + ", and its [fields](" + page + "-fields.md) |"},
+		},
+		{
+			readme, expression(`^\| \[\w+` + fields + `(\w+)-fields\.md\)`), expression(fields + lower + `-fields\.md\)`),
+			[]string{"| [" + m.Kind + "](" + pages + "/" + lower + "-fields.md) | " + purpose + " |"},
+		},
+		{
+			security, expression("^\\| controller \\| [^|]+ \\| (`[^|]+) \\| every namespace \\|"),
+			expression("^\\| controller \\|.*(`" + resource + "[/`]| of " + m.Kinds() + ` \|$)`), m.writes(),
+		},
 	}
-	return imports, calls, optional
-}
-
-// entry is a line of a list.
-type entry struct {
-	list
-
-	text string
-}
-
-// entries returns the lines that register a new kind.
-func (m *model) entries() []entry {
-	imports, calls, optional := m.lists(m.Kind)
-	entries := []entry{
-		{imports, "\t\"" + m.Module + "/pkg/reconciler/" + m.Lower() + "\""},
-		{calls, "\t" + m.Lower() + ".NewController,"},
-	}
-	for _, l := range optional {
-		purpose := "the API that " + strings.TrimSuffix(m.Child.Purpose, ".")
-		switch l.file {
-		case index:
-			link := strings.TrimPrefix(m.page, "docs/")
-			entries = append(entries, entry{l, "| [" + m.Kind + "](" + link + ") | " + purpose +
-				", and its [fields](" + strings.TrimSuffix(link, ".md") + "-fields.md) |"})
-		case readme:
-			entries = append(entries, entry{l, "| [" + m.Kind + "](" + pages + "/" + m.Lower() + "-fields.md) | " + purpose + " |"})
-		case security:
-			for _, row := range m.writes() {
-				entries = append(entries, entry{l, row})
-			}
-		}
-	}
-	return entries
+	return slices.DeleteFunc(all, func(l list) bool {
+		content, err := m.read(l.file)
+		return l.file != constructors && (err != nil || !slices.ContainsFunc(strings.Split(content, "\n"), l.line.MatchString))
+	})
 }
 
 // writes returns the rows of the writes that the kind's Roles permit.
@@ -111,21 +89,21 @@ func (l list) keyOf(line string) (string, bool) {
 	return match[1], true
 }
 
-// insert adds the line to the list.
-func (e entry) insert(source string) (string, error) {
+// insert adds a line to the list.
+func (l list) insert(source, line string) (string, error) {
 	lines := strings.Split(source, "\n")
-	at := slices.IndexFunc(lines, e.line.MatchString)
-	own, ok := e.keyOf(e.text)
+	at := slices.IndexFunc(lines, l.line.MatchString)
+	own, ok := l.keyOf(line)
 	if at < 0 || !ok {
-		return "", fmt.Errorf("%s: no line is like %q, in whose order it could be inserted", e.file, strings.TrimSpace(e.text))
+		return "", fmt.Errorf("%s: no line is like %q, in whose order it could be inserted", l.file, strings.TrimSpace(line))
 	}
 	indent := lines[at][:len(lines[at])-len(strings.TrimLeft(lines[at], "\t"))]
 	for ; at < len(lines); at++ {
-		if key, ok := e.keyOf(lines[at]); !ok || key > own {
+		if key, ok := l.keyOf(lines[at]); !ok || key > own {
 			break
 		}
 	}
-	return strings.Join(slices.Insert(lines, at, indent+strings.TrimLeft(e.text, "\t")), "\n"), nil
+	return strings.Join(slices.Insert(lines, at, indent+strings.TrimLeft(line, "\t")), "\n"), nil
 }
 
 // remove deletes the lines of the kind from the list.
@@ -146,14 +124,17 @@ func (p *project) edited(contents map[string]string, file string) (string, error
 // register returns the contents of the files that name the kind, with it.
 func (m *model) register() (map[string]string, error) {
 	contents := map[string]string{}
-	for _, e := range m.entries() {
-		source, err := m.edited(contents, e.file)
+	for _, l := range m.lists() {
+		source, err := m.edited(contents, l.file)
+		for _, line := range l.added {
+			if err == nil {
+				source, err = l.insert(source, line)
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
-		if contents[e.file], err = e.insert(source); err != nil {
-			return nil, err
-		}
+		contents[l.file] = source
 	}
 	return contents, nil
 }
@@ -166,8 +147,8 @@ func MatchConditions(kind string) string {
 // unregister returns the contents of the files that name a kind, without it.
 func (p *project) unregister(kind string) (map[string]string, error) {
 	contents := map[string]string{}
-	imports, calls, optional := p.lists(kind)
-	for _, l := range append(optional, imports, calls) {
+	m := &model{project: p, Kind: kind}
+	for _, l := range m.lists() {
 		source, err := p.edited(contents, l.file)
 		if err != nil {
 			return nil, err
@@ -176,7 +157,7 @@ func (p *project) unregister(kind string) (map[string]string, error) {
 	}
 	for pattern, expression := range map[string]string{
 		"config/500-*.yaml":   MatchConditions(kind),
-		"post-install/*.yaml": `"?\b` + strings.ToLower(pluralOf(kind)) + `(\.` + regexp.QuoteMeta(p.Group) + `)?"?, ?`,
+		"post-install/*.yaml": `"?\b` + m.Plural() + `(\.` + regexp.QuoteMeta(p.Group) + `)?"?, ?`,
 	} {
 		files, err := fs.Glob(os.DirFS(p.root), pattern)
 		if err != nil {

@@ -30,9 +30,6 @@ type model struct {
 	Cluster bool
 	// SampleFile is the path of the sample.
 	SampleFile string
-	// page is the path of the kind's page, and lives whether the suite of permissions has a life for each kind.
-	page  string
-	lives bool
 
 	// Hub is the version that is added, Older marks Version as one that is converted to it, and Knative is the package for conversions in webhooks.
 	// Defaulted and Ruled report whether the kind has defaults and validation.
@@ -55,11 +52,8 @@ func (m *model) Var() string { return strings.ToLower(m.Kind[:1]) + m.Kind[1:] }
 // Field is the field of the spec.
 func (m *model) Field() field { return m.Child.Field }
 
-// SampleName is the name of the sample.
-func (m *model) SampleName() string { return "hello" }
-
 // ChildName is the name of the sample's child.
-func (m *model) ChildName() string { return m.SampleName() + "-" + m.Lower() }
+func (m *model) ChildName() string { return "hello-" + m.Lower() }
 
 // VersionImport is the import of the types.
 func (m *model) VersionImport() string { return m.ImportOf(m.Version) }
@@ -96,10 +90,10 @@ func (m *model) files() (map[string]string, error) {
 		"test/doc.go":                   suite + "doc.go",
 		"test/suite_test.go":            suite + lower + "_test.go",
 	}
-	if m.page != "" {
-		paths["files/page.md"] = m.page
+	if m.exists(index) {
+		paths["files/page.md"] = pages + "/" + lower + ".md"
 	}
-	if m.lives {
+	if m.exists("test/permissions/lives_test.go") {
 		paths["test/permissions_test.go"] = "test/permissions/" + lower + "_test.go"
 	}
 	all := make(map[string]string, len(paths))
