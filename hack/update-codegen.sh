@@ -5,7 +5,7 @@
 # Generates everything in this repository that is derived from declarations: deep copies, conversions, pkg/client, the CRDs of config/ with
 # their list, and pages of docs/reference. It runs from any working directory and needs no GOPATH. It deletes the output of earlier runs, so that
 # no file of a removed or renamed type is left. With RELEASE=yes the locks of conversions bind from now on. The argument kinds, which make fork,
-# make kind and make drop pass, leaves out the code of conversion/, which depends on no kind of the operator and takes most of the time.
+# make kind, make version and make drop pass, leaves out the code of conversion/, which depends on no kind of the operator and takes most of the time.
 
 set -o errexit -o nounset -o pipefail
 

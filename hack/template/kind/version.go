@@ -52,7 +52,7 @@ func AddVersion(ctx context.Context, root string, o Options, out io.Writer) erro
 	}
 	err = p.change(ctx, contents, out)
 	if err == nil {
-		err = command.Run(ctx, root, out, out, "go", "mod", "tidy") // conversions import another module
+		err = command.Run(ctx, root, out, out, "go", "mod", "tidy", "-e") // conversions import another module
 	}
 	if err != nil {
 		ctx = context.WithoutCancel(ctx)
