@@ -155,6 +155,8 @@ func (r *Reconciler) reconcileInterception(ab *v1.AddressBinding) {
 	kind := ab.Spec.Subject.GroupVersionKind().GroupKind()
 	if entry, recorded := binding.Recorded(ab, kind); !recorded {
 		ab.Status.MarkInterceptionUnknown()
+	} else if configuration, err := r.webhooks.Get(binding.WebhookName); err == nil && len(configuration.Webhooks) == 0 {
+		ab.Status.MarkNoWebhook()
 	} else if reason := r.notIntercepted(ab.Namespace, schema.GroupResource{Group: kind.Group, Resource: entry.Resource}); reason != "" {
 		ab.Status.MarkNotIntercepted(reason)
 	} else {

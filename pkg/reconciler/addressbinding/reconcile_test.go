@@ -270,23 +270,27 @@ func TestReconcile_VersionChanges_RecordFollows(t *testing.T) {
 func TestReconcile_Interception(t *testing.T) {
 	const configuration = "the MutatingWebhookConfiguration binding.webhook.samples.knative.dev "
 	const later = ": new objects get their address after they were created"
-	withoutCA := everywhere.DeepCopy()
-	withoutCA.Webhooks[0].ClientConfig.CABundle = nil
+	withoutCA, empty := everywhere.DeepCopy(), everywhere.DeepCopy()
+	withoutCA.Webhooks[0].ClientConfig.CABundle, empty.Webhooks = nil, nil
 	for name, test := range map[string]struct {
-		objs    []runtime.Object
-		message string
+		objs            []runtime.Object
+		reason, message string
 	}{
-		"no CA":            {[]runtime.Object{namespace(), withoutCA}, configuration + "has no rule for deployments.apps yet" + later},
-		"intercepted":      {[]runtime.Object{namespace(), everywhere}, ""},
-		"no configuration": {[]runtime.Object{namespace()}, configuration + "does not exist"},
-		"no rule":          {[]runtime.Object{namespace(), webhooks()}, configuration + "has no rule for deployments.apps yet" + later},
-		"excluded":         {[]runtime.Object{namespace(withoutWebhooks), everywhere}, "the namespace has the label webhooks.knative.dev/exclude" + later},
+		"no CA":            {[]runtime.Object{namespace(), withoutCA}, v1.ReasonNotIntercepted, configuration + "has no rule for deployments.apps yet" + later},
+		"intercepted":      {[]runtime.Object{namespace(), everywhere}, "", ""},
+		"no configuration": {[]runtime.Object{namespace()}, v1.ReasonNotIntercepted, configuration + "does not exist"},
+		"no webhook":       {[]runtime.Object{namespace(), empty}, v1.ReasonNoWebhook, "the webhook is not installed" + later},
+		"no rule":          {[]runtime.Object{namespace(), webhooks()}, v1.ReasonNotIntercepted, configuration + "has no rule for deployments.apps yet" + later},
+		"excluded": {
+			[]runtime.Object{namespace(withoutWebhooks), everywhere}, v1.ReasonNotIntercepted, "the namespace has the label webhooks.knative.dev/exclude" + later,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, append(test.objs, object("a", well), hello(url), deployment("d", bound(url)))...)
 			w.settle(t, "a")
-			if c := w.binding(t, "a").Status.GetCondition(v1.AddressBindingConditionIntercepted); c.GetMessage() != test.message || c.IsTrue() != (test.message == "") {
-				t.Errorf("Intercepted is %s: %q, want %q", c.Status, c.GetMessage(), test.message)
+			c := w.binding(t, "a").Status.GetCondition(v1.AddressBindingConditionIntercepted)
+			if c.GetMessage() != test.message || c.GetReason() != test.reason || c.IsTrue() != (test.reason != v1.ReasonNotIntercepted) {
+				t.Errorf("Intercepted is %s, %s: %q, want %s: %q", c.Status, c.GetReason(), c.GetMessage(), test.reason, test.message)
 			}
 		})
 	}

@@ -27,8 +27,8 @@ const (
 	// condition has the first one in this table.
 	AddressBindingConditionSubjectsBound apis.ConditionType = "SubjectsBound"
 
-	// AddressBindingConditionIntercepted is True when the API server calls the webhook for objects of the subject's kind, so that
-	// new ones have the address from the start. It is Unknown, with the reason of SubjectsBound, while the operator has not listed the kind.
+	// AddressBindingConditionIntercepted is True when the API server calls the webhook for objects of the subject's kind, so that new ones have the
+	// address from the start, or no webhook is installed. It is Unknown, with the reason of SubjectsBound, while the operator has not listed the kind.
 	AddressBindingConditionIntercepted apis.ConditionType = "Intercepted"
 )
 
@@ -105,6 +105,9 @@ const (
 
 // Reasons of the condition Intercepted. If it is Unknown, it has the reason of SubjectsBound.
 const (
+	// ReasonNoWebhook (True): the webhook is not installed, so that new objects get their address after they were created.
+	ReasonNoWebhook = "NoWebhook"
+
 	// ReasonNotIntercepted (False): the configuration of the webhook has no rule for the kind, as for a moment after the first binding of a kind was
 	// created, or excludes the namespace by the label webhooks.knative.dev/exclude. Remedy: remove the label. If the rule stays absent, read the log of
 	// the webhook, which writes it.
@@ -175,6 +178,12 @@ func (s *AddressBindingStatus) MarkSubjectsNotBound(reason, message string) {
 // MarkIntercepted records that new subjects start with their address.
 func (s *AddressBindingStatus) MarkIntercepted() {
 	s.manager().MarkTrue(AddressBindingConditionIntercepted)
+}
+
+// MarkNoWebhook records that new subjects start without their address, as the overlay no-webhooks declares.
+func (s *AddressBindingStatus) MarkNoWebhook() {
+	s.manager().MarkTrueWithReason(AddressBindingConditionIntercepted, ReasonNoWebhook,
+		"the webhook is not installed: new objects get their address after they were created")
 }
 
 // MarkNotIntercepted records why new subjects start without their address. Ready keeps the reason of what comes before.
