@@ -18,6 +18,9 @@ import (
 func TestOverlays_Each_IsAcceptedByTheAPIServer(t *testing.T) {
 	for _, overlay := range installations {
 		t.Run(overlay, func(t *testing.T) {
+			if overlay == withoutWebhook {
+				t.Setenv("LOCALCLUSTER_KUBERNETES", kubernetes136)
+			}
 			c := newCluster(t)
 			for line := range strings.Lines(c.kubectl("apply", "--kustomize", folderOf(t, overlay))) {
 				if !strings.HasSuffix(line, " created\n") {

@@ -24,8 +24,11 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/manifest"
 )
 
+// withoutWebhook is the overlay that needs kubernetes136, the version whose API has its policies.
+const withoutWebhook, kubernetes136 = "no-webhooks", "1.36"
+
 // overlays are the folders below kustomize/overlays.
-var overlays = []string{"all-versions", "default", "ha", "hooks", "single-namespace"}
+var overlays = []string{"all-versions", "default", "ha", "hooks", withoutWebhook, "single-namespace"}
 
 // installations are the overlays, and those that have the overlay hooks as their base instead of config/.
 var installations = append(slices.Clone(overlays), "ha+hooks", "single-namespace+hooks")

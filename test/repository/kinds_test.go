@@ -19,7 +19,7 @@ import (
 //   - generated files;
 //   - other modules and make kind, whose examples may have the same name;
 //   - tests and the faults that they find, which belong to the promise that they show, with whichever kind serves as the example;
-//   - the overlay all-versions and the configuration of the webhooks, whose parts for a kind that does not exist have no effect;
+//   - the overlays all-versions and no-webhooks and the configuration of the webhooks, whose parts for a kind that does not exist have no effect;
 //   - the changelog and the pages of docs/, for the same reason;
 //   - the record of a fork.
 func TestKind_NamesOutsideItsOwnFolders_AreFew(t *testing.T) {
@@ -29,7 +29,7 @@ func TestKind_NamesOutsideItsOwnFolders_AreFew(t *testing.T) {
 		kinds = append(kinds, strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "300-"), ".yaml"))
 	}
 	own := regexp.MustCompile(`(?i)` + strings.Join(append(kinds, "^pkg/binding/"), "|")) // package binding is a part of AddressBinding
-	excluded := regexp.MustCompile(`_test\.go$|^(test|docs|pkg/client|third_party|conversion|localcluster|hack/mutants|hack/template)/|/zz_generated|^CHANGELOG\.md$|^\.template\.yaml$|/Kustomization$|^kustomize/overlays/all-versions/|^config/500-webhook-configuration\.yaml$`)
+	excluded := regexp.MustCompile(`_test\.go$|^(test|docs|pkg/client|third_party|conversion|localcluster|hack/mutants|hack/template)/|/zz_generated|^CHANGELOG\.md$|^\.template\.yaml$|/Kustomization$|^kustomize/overlays/(all-versions|no-webhooks)/|^config/500-webhook-configuration\.yaml$`)
 	for _, kind := range kinds {
 		crd := read(t, "config/300-"+kind+".yaml")
 		names := []string{kind}

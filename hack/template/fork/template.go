@@ -11,11 +11,12 @@ const singleNamespace = "kustomize/overlays/single-namespace/kustomization.yaml"
 
 // parts lists what a fork that lacks a part of the template leaves out of the files that it keeps.
 var parts = []part{{
-	// No fork has the template's products and the texts about all of it.
+	// No fork has the template's products and the texts about all of it, nor the policies, which make kind does not write.
 	names: []string{},
 	remove: []string{
 		"conversion/cmd/assign-gen/documents_test.go", "crud/documents_test.go", "test/repository/environments_test.go", "test/repository/language*",
 		"test/repository/life_test.go", "test/repository/modules*_test.go", "test/repository/mutants_test.go",
+		"kustomize/overlays/no-webhooks",
 		"conversion/cmd/assign-gen/generate/problems_test.go", "conversion/cmd/assign-gen/generate/testdata", // lines break by the path of the module
 		"test/repository/post_install_test.go", "test/repository/readme_test.go", "test/repository/spec_test.go",
 	},

@@ -1,0 +1,367 @@
+//go:build nightly
+
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+)
+
+var bindings = v1.SchemeGroupVersion.WithResource("addressbindings")
+
+// overlay writes the overlay no-webhooks to a folder. From then on the test starts the version of Kubernetes whose API has its policies.
+func overlay(t *testing.T) (dir string) {
+	t.Helper()
+	path, err := filepath.Abs("../../kustomize/overlays/no-webhooks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "all.yaml"), []byte(harness.Shared(t).Kubectl(t, "kustomize", path)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("LOCALCLUSTER_KUBERNETES", "1.36")
+	return dir
+}
+
+// newPolicies starts an environment of the overlay no-webhooks.
+func newPolicies(t *testing.T, options ...harness.Option) *harness.Env {
+	t.Helper()
+	env := harness.Own(t, append(options, harness.WithConfig(overlay(t)))...)
+	awaitPolicies(t, env, metav1.NamespaceDefault, true)
+	return env
+}
+
+// awaitPolicies waits until the API server has read the policies and the labels of a namespace, so that it is known whether it applies them there.
+func awaitPolicies(t *testing.T, env *harness.Env, namespace string, want bool) {
+	t.Helper()
+	isDefaulted := func(o *unstructured.Unstructured, is bool) error {
+		if is != want {
+			return fmt.Errorf("it is %t that the policies apply: %v", is, o)
+		}
+		return nil
+	}
+	harness.Eventually(t, "policies", func(ctx context.Context) error {
+		dryRun := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
+		service, err := services(env, namespace).Create(ctx, object(namespace), dryRun)
+		if err != nil {
+			return err
+		}
+		binding, err := env.Dynamic.Resource(bindings).Namespace(namespace).Create(ctx, bindingTo(namespace, "it"), dryRun)
+		if err != nil {
+			return err
+		}
+		_, classErr := services(env, namespace).Create(ctx, object(namespace, classed("Not A Class")), dryRun)
+		return errors.Join(isDefaulted(service, classOf(service) != ""), isDefaulted(binding, len(binding.GetFinalizers()) > 0), isDefaulted(service, classErr != nil))
+	})
+}
+
+// boundJob is a subject that gets no address after it was created.
+const boundJob = `
+apiVersion: batch/v1
+kind: Job
+metadata: {name: job, labels: {bindings.knative.dev/include: "true"}}
+spec:
+  template:
+    spec: {restartPolicy: Never, containers: [{name: main, image: main}]}
+---
+apiVersion: samples.knative.dev/v1
+kind: AddressBinding
+metadata: {name: job}
+spec:
+  subject: {apiVersion: batch/v1, kind: Job, name: job}
+  address: {name: hello}
+`
+
+func TestPolicies_Samples_BecomeReadyWithoutAWebhook(t *testing.T) {
+	env := newPolicies(t)
+	configurations := env.Kube.AdmissionregistrationV1()
+	mutating, err := configurations.MutatingWebhookConfigurations().List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	validating, err := configurations.ValidatingWebhookConfigurations().List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(validating.Items) > 0 || len(mutating.Items) != 1 || len(mutating.Items[0].Webhooks) > 0 {
+		t.Errorf("the API server calls webhooks: %v, %v", mutating.Items, validating.Items)
+	}
+	ns := env.Namespace(t)
+	files, err := filepath.Glob("../../samples/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ours []harness.Ref
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, ref := range env.Apply(t, ns, strings.ReplaceAll(string(content), "namespace: default\n", "namespace: "+ns+"\n")) {
+			if ref.Resource.Group == samples.GroupName {
+				ours = append(ours, ref)
+			}
+		}
+	}
+	job := env.Apply(t, ns, boundJob)[1]
+	env.Await(t, job, harness.HasCondition("SubjectsBound", "False", v1.ReasonSubjectImmutable))
+	for _, ref := range ours {
+		env.Await(t, ref, harness.Ready)
+		if ref.Resource == bindings {
+			env.Await(t, ref, harness.HasCondition("Intercepted", "True", v1.ReasonNoWebhook))
+		}
+	}
+	if len(ours) != 5 {
+		t.Errorf("the samples are %v", ours)
+	}
+	ours = append(ours, job)
+	for _, ref := range ours {
+		env.Delete(t, ref)
+	}
+	for _, ref := range ours {
+		env.Await(t, ref, harness.Deleted)
+	}
+}
+
+func TestPolicies_RandomObjects_AreAdmittedAsByTheWebhook(t *testing.T) {
+	env := newPolicies(t, harness.Without("controller"))
+	t.Run("AddressableService", func(t *testing.T) {
+		compareWithWebhook(t, env, resource, func() admitted { return &v1.AddressableService{} }, randomService)
+	})
+	t.Run("AddressBinding", func(t *testing.T) {
+		compareWithWebhook(t, env, bindings, func() admitted { return &v1.AddressBinding{} }, randomBinding)
+	})
+}
+
+// randomService returns an AddressableService with random metadata, and reports whether its schema rejects it.
+func randomService(r *rand.Rand, namespace, name string) (o *unstructured.Unstructured, invalid bool) {
+	o = object(namespace, named(name))
+	pick := func(changes ...change) { changes[r.Intn(len(changes))](o) }
+	unchanged := all()
+	pick(unchanged, classed("mallard"), classed("mallard"), classed("other"), classed(""), classed("Not A Class"), classed("a\nb"), classed("ä\"\x00"),
+		classed(long(253)), classed(long(254)), classed(long(100_000)))
+	pick(randomFinalizers(samples.FinalizerName)...)
+	pick(unchanged, unchanged, annotated(""), annotated("{}"), annotated(`{"f":1}`))
+	pick(unchanged, unchanged, unchanged, unchanged, set("metadata.labels", map[string]any{truncated: ""}), set("metadata.labels", map[string]any{truncated: "70000"}))
+	pick(unchanged, unset("spec.visibility"))
+	pick(unchanged, toItself(name), all(toItself(name), inOwnNamespace), all(toItself(name), set("spec.ref.apiVersion", "samples.knative.dev/v0")))
+	switch bound := bounds[hub][r.Intn(len(bounds[hub]))]; r.Intn(8) {
+	case 0:
+		pick(bound.rejected...)
+		invalid = true
+	case 1:
+		pick(append(values("spec", "text", []any{}, map[string]any{}, int64(1), nil),
+			append(values("spec.ref", "text", []any{}, nil), values("spec.ports", "text", map[string]any{}, []any{"text"})...)...)...)
+		invalid = true
+	default:
+		pick(bound.accepted...)
+	}
+	return o, invalid
+}
+
+// randomFinalizers are lists of finalizers, of which some contain one.
+func randomFinalizers(own string) []change {
+	return append(values("metadata.finalizers", []any{}, []any{"example.com/other"}, []any{own}, []any{own, "example.com/other"}), all())
+}
+
+const truncated = "conversion.samples.knative.dev/properties-truncated"
+
+// annotated gives an object the annotation with the properties of other versions.
+func annotated(value string) change {
+	return func(o *unstructured.Unstructured) {
+		annotations := o.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations["conversion.samples.knative.dev/properties"] = value
+		o.SetAnnotations(annotations)
+	}
+}
+
+// bindingTo returns an AddressBinding of a Deployment, and changes it.
+func bindingTo(namespace, name string, changes ...change) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"address": map[string]any{"name": "it"}, "subject": map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": "it"}, "variable": "V",
+	}}}
+	o.SetGroupVersionKind(v1.SchemeGroupVersion.WithKind("AddressBinding"))
+	o.SetNamespace(namespace)
+	for _, c := range append(changes, named(name)) {
+		c(o)
+	}
+	return o
+}
+
+// randomBinding returns an AddressBinding with a random subject, and reports whether its schema rejects it.
+func randomBinding(r *rand.Rand, namespace, name string) (o *unstructured.Unstructured, invalid bool) {
+	o = bindingTo(namespace, name)
+	pick := func(changes ...change) { changes[r.Intn(len(changes))](o) }
+	pick(randomFinalizers(samples.AddressBindingFinalizerName)...)
+	pick(append(values("spec.subject.namespace", append(slices.Clone(subjectFields["namespace"]), namespace)...), all())...)
+	if r.Intn(2) == 0 {
+		unset("spec.subject.name")(o)
+		pick(values("spec.subject.selector", subjectFields["selector"]...)...)
+	}
+	if r.Intn(8) == 0 {
+		pick(append(values("spec.subject", "text", []any{}, map[string]any{}, nil), append(values("spec", "text", map[string]any{}, nil),
+			values("spec.subject.selector", "text", selecting("a", "b"), map[string]any{"matchLabels": map[string]any{"a": int64(1)}})...)...)...)
+		_, hasName, _ := unstructured.NestedString(o.Object, "spec", "subject", "name")
+		_, hasSelector, err := unstructured.NestedMap(o.Object, "spec", "subject", "selector")
+		invalid = err != nil || hasName == hasSelector
+	}
+	return o, invalid
+}
+
+func TestPolicies_DefaultClass_IsThatOfTheConfigMap(t *testing.T) {
+	env := newPolicies(t, harness.Without("controller"))
+	ns := env.Namespace(t)
+	stored := create(t, env, object(ns))
+	ref := harness.Ref{Resource: resource, Namespace: ns, Name: stored.GetName()}
+	dryRun := func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return services(env, ns).Create(ctx, object(ns), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	}
+	env.SetConfig(t, "config-addressable", map[string]string{"default-class": "other.example.com"})
+	harness.Eventually(t, "the class of the ConfigMap", func(ctx context.Context) error {
+		answer, err := dryRun(ctx)
+		if err == nil && (classOf(answer) != "other.example.com" || len(answer.GetFinalizers()) > 0) {
+			return fmt.Errorf("got class %q and finalizers %q", classOf(answer), answer.GetFinalizers())
+		}
+		return err
+	})
+	// Without the webhook, nothing rejects this ConfigMap.
+	env.SetConfig(t, "config-addressable", map[string]string{"default-class": "Not A Class"})
+	harness.Eventually(t, "a rejection of the class", func(ctx context.Context) error {
+		if _, err := dryRun(ctx); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), `invalid class "Not A Class": `+classPath) {
+			return fmt.Errorf("got error %w", err)
+		}
+		return nil
+	})
+
+	configMap := env.Kube.CoreV1().ConfigMaps(env.SystemNamespace)
+	saved, err := configMap.Get(t.Context(), "config-addressable", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := configMap.Delete(t.Context(), saved.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, "a rejection without the ConfigMap", func(ctx context.Context) error {
+		if _, err := dryRun(ctx); err == nil || !strings.Contains(err.Error(), "no params found") {
+			return fmt.Errorf("got error %w", err)
+		}
+		return nil
+	})
+	env.Patch(t, ref, `{"spec": {"path": "/changed"}}`)
+	env.Delete(t, ref)
+	env.Patch(t, ref, `{"metadata": {"finalizers": null}}`)
+	env.Await(t, ref, harness.Deleted)
+	saved.ResourceVersion = ""
+	if _, err := configMap.Create(t.Context(), saved, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPolicies_Warnings_AreThoseOfTheWebhook(t *testing.T) {
+	env := newPolicies(t, harness.Without("controller"))
+	ns := env.Namespace(t)
+	client, warnings := warned(t, env)
+	if _, err := client.Resource(resource).Namespace(ns).Create(t.Context(), object(ns, named("it"), classed("other"), annotated("{}")), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(warnings.take(), "\n")
+	for _, want := range []string{
+		`this operator serves no AddressableService of class "other"; its class is "mallard": ` + classPath,
+		"the annotation sets properties of other versions: metadata.annotations",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the warnings are %s, want one that contains %q", got, want)
+		}
+	}
+	_, err := client.Resource(resource).Namespace(ns).Patch(t.Context(), "it", types.MergePatchType, []byte(`{"spec": {"path": "/changed"}}`), metav1.PatchOptions{})
+	if got := warnings.take(); err != nil || len(got) > 0 {
+		t.Errorf("an update: got error %v and warnings %q", err, got)
+	}
+}
+
+// TestPolicies_AppliedToARunningOperator_ReplaceTheWebhook runs the commands of docs/how-to/install.md, and takes them back.
+func TestPolicies_AppliedToARunningOperator_ReplaceTheWebhook(t *testing.T) {
+	dir := overlay(t)
+	env := harness.Own(t)
+	env.ExpectErrors(t, "isn't configured for webhook conversion") // until the webhook stops
+	ns := env.Namespace(t)
+	before := create(t, env, object(ns))
+	crds := env.CRDs.ApiextensionsV1().CustomResourceDefinitions()
+	setStored := func(versions ...string) {
+		t.Helper()
+		crd, err := crds.Get(t.Context(), resource.GroupResource().String(), metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		crd.Status.StoredVersions = versions
+		if _, err := crds.UpdateStatus(t.Context(), crd, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	setStored("v1beta1", hub)
+	if _, err := env.TryKubectl(t, "", "apply", "--filename", dir); err == nil || !strings.Contains(err.Error(), "status.storedVersions") {
+		t.Errorf("while objects can be stored at v1beta1: got error %v, want one about status.storedVersions", err)
+	}
+	setStored(hub)
+
+	const selector = "--selector=app.kubernetes.io/part-of=mallard,app.kubernetes.io/component=webhook"
+	env.Kubectl(t, "apply", "--filename", dir)
+	env.Process(t, "webhook").Stop(t)
+	env.Kubectl(t, "delete", "deployment,poddisruptionbudget,service,networkpolicy,serviceaccount", "--namespace", env.SystemNamespace, selector)
+	env.Kubectl(t, "delete", "mutatingwebhookconfigurations,validatingwebhookconfigurations", selector)
+	roles := env.Kubectl(t, "get", "clusterrole,clusterrolebinding", "--selector=app.kubernetes.io/part-of=mallard", "--output=name")
+	env.Kubectl(t, append([]string{"delete"}, regexp.MustCompile(`\S+-webhook(-cluster)?\b`).FindAllString(roles, -1)...)...)
+	env.Kubectl(t, "delete", "--namespace", env.SystemNamespace, "secret/webhook-certs", "role/webhook", "rolebinding/webhook")
+	var left []string
+	for name := range strings.Lines(env.Kubectl(t, "get", "--filename", "../../config", "--ignore-not-found", "--output=name")) {
+		if strings.Contains(name, "webhook") {
+			left = append(left, strings.TrimSpace(name))
+		}
+	}
+	if want := "mutatingwebhookconfiguration.admissionregistration.k8s.io/binding.webhook.samples.knative.dev"; !slices.Equal(left, []string{want}) {
+		t.Errorf("of the webhook are left %q, want %s only", left, want)
+	}
+	awaitPolicies(t, env, ns, true)
+	stored := create(t, env, object(ns))
+	for _, o := range []*unstructured.Unstructured{before, stored} {
+		ref := harness.Ref{Resource: resource, Namespace: ns, Name: o.GetName()}
+		env.Patch(t, ref, `{"spec": {"path": "/changed"}}`)
+		env.Delete(t, ref)
+		env.Await(t, ref, harness.Deleted)
+	}
+
+	env.Kubectl(t, "apply", "--filename", "../../config")
+	const policies = "mutatingadmissionpolicies,mutatingadmissionpolicybindings,validatingadmissionpolicies,validatingadmissionpolicybindings"
+	env.Kubectl(t, "delete", policies, "--selector=app.kubernetes.io/part-of=mallard")
+	awaitPolicies(t, env, ns, false) // no webhook runs
+	env.Kubectl(t, "get", "--filename", "../../config")
+	if strategy := env.Kubectl(t, "get", "crd", resource.GroupResource().String(), "--output=jsonpath={.spec.conversion.strategy}"); strategy != "Webhook" {
+		t.Errorf("objects are converted by the strategy %q", strategy)
+	}
+}
