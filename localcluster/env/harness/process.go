@@ -161,6 +161,13 @@ func (p *Process) URL(t testing.TB, port, path string) string {
 // PID is the process ID, 0 unless the process runs.
 func (p *Process) PID() int { return p.process.PID() }
 
+// ControlPlanePID is the process ID of the control plane: the API server, etcd and the controllers of Kubernetes are one process.
+func (e *Env) ControlPlanePID(t testing.TB) int {
+	t.Helper()
+	e.mustBeOwn(t, "the control plane")
+	return e.environment.ClusterPID()
+}
+
 // TakeExits returns the notices of the processes that have ended unasked since it was last called. An exit that no test
 // takes fails the run.
 func (e *Env) TakeExits() []error {

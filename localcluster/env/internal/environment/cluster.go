@@ -87,6 +87,9 @@ func (e *Env) ClusterDone() <-chan struct{} {
 // ClusterErr returns the exit error of the control plane, once ClusterDone is closed.
 func (e *Env) ClusterErr() error { return e.cluster.Err() }
 
+// ClusterPID is the process ID of the control plane, which must be one that Start has started.
+func (e *Env) ClusterPID() int { return e.cluster.PID() }
+
 // waitEstablished waits until the API server serves every kind that the manifests define. kubectl apply returns before.
 func (e *Env) waitEstablished(ctx context.Context) error {
 	client, err := apiextensions.NewForConfig(e.Config)
