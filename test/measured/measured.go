@@ -3,7 +3,8 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package measured reads the metrics, spans and logs of a test process for the suites of libraries, which run in it.
+// Package measured reads the metrics, spans and logs of a test process for the suites of libraries, which run in it, and the CPU time and the memory of
+// any process.
 package measured
 
 import (
@@ -12,7 +13,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/prometheus/procfs"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
@@ -157,4 +160,26 @@ func histograms[N int64 | float64](data []metricdata.HistogramDataPoint[N]) (all
 		all = append(all, Point{Attributes: point.Attributes, Value: float64(point.Count), Sum: float64(point.Sum)})
 	}
 	return all
+}
+
+// Usage holds the time and the memory that a process has used.
+type Usage struct {
+	// CPU is its time in user and kernel mode since its start, which Linux counts in hundredths of a second.
+	CPU time.Duration
+	// Memory is its resident memory in bytes.
+	Memory int
+}
+
+// UsageOf reads the usage of a process, by its ID, from /proc, so that it needs Linux.
+func UsageOf(t testing.TB, pid int) Usage {
+	t.Helper()
+	process, err := procfs.NewProc(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stat, err := process.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Usage{CPU: time.Duration(stat.CPUTime() * float64(time.Second)), Memory: stat.ResidentMemory()}
 }

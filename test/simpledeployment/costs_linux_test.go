@@ -11,9 +11,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +22,7 @@ import (
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	"github.com/mallard-dev/mallard/test/measured"
 )
 
 const (
@@ -151,9 +150,9 @@ func (c costs) String() string {
 // measure causes rollouts, and then idle reconciliations.
 func measure(t *testing.T, env *harness.Env, controller *harness.Process, ref harness.Ref, name string) costs {
 	t.Helper()
-	mark, before := env.Mark(t), cpuTime(t, controller.PID())
+	mark, before := env.Mark(t), measured.UsageOf(t, controller.PID()).CPU
 	rollOut(t, env, ref, name, rollouts)
-	c := costs{calls: map[string]int{}, cpu: cpuTime(t, controller.PID()) - before}
+	c := costs{calls: map[string]int{}, cpu: measured.UsageOf(t, controller.PID()).CPU - before}
 	for _, e := range mark.Entries(t, harness.ByUser(env.User("controller"))) {
 		if e.Resource != "leases" {
 			c.calls[e.Verb+" "+strings.TrimSuffix(e.Resource+"/"+e.Subresource, "/")]++
@@ -175,25 +174,4 @@ func measure(t *testing.T, env *harness.Env, controller *harness.Process, ref ha
 		return nil
 	})
 	return c
-}
-
-// cpuTime is the time that a process has spent in user and kernel mode, which Linux counts in hundredths of a second.
-func cpuTime(t *testing.T, pid int) time.Duration {
-	t.Helper()
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The name in parentheses may hold anything.
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	fields := strings.Fields(rest)
-	var ticks int64
-	for _, field := range fields[11:13] {
-		n, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ticks += n
-	}
-	return time.Duration(ticks) * 10 * time.Millisecond
 }
