@@ -46,6 +46,10 @@ INPUTS ?= 10000
 FUZZ_TIME ?= 30s
 # How long `make bench` runs each benchmark.
 BENCH_TIME ?= 1s
+# How many objects `make bench-peer` has each operator reconcile, how often, and how long it measures each while nothing changes.
+OBJECTS ?= 1000
+RUNS ?= 3
+IDLE ?= 1m
 # The program that changes the repository as a template. It is built, since Ctrl-C would end go run before the program has cleaned up.
 TEMPLATE = go build -o .cache/template ./hack/template && .cache/template
 
@@ -148,6 +152,11 @@ bench: localcluster ## Runs the benchmarks (BENCH_TIME=10s runs each for longer)
 		$$(git grep -l '^func Benchmark' -- observe pkg test | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 	for module in $(wildcard conversion conversion/fixtures conversion/zoo); do \
 		go -C $$module test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./... || exit; done
+
+.PHONY: bench-peer
+bench-peer: localcluster ## Compares the operator with others, for docs/reference/benchmarks.md; on Linux (SAMPLE_CONTROLLER=PATH [OBJECTS=10000] [RUNS=3] [IDLE=8m])
+	@SAMPLE_CONTROLLER='$(abspath $(SAMPLE_CONTROLLER))' go test -tags nightly,peers -vet=off -count 1 -timeout 24h -run '^TestPeers_' -v ./test/costs \
+		-objects $(OBJECTS) -runs $(RUNS) -idle $(IDLE) -page "$$PWD/docs/reference/benchmarks.md"
 
 .PHONY: website
 website: ## Builds the website from the documents into out/website; needs npm (ARGS=server serves it)

@@ -50,7 +50,7 @@ website() {
 }
 
 # peers builds and runs controllers of others. SAMPLE_CONTROLLER is the folder of one that is not on the module proxy.
-peers() { run "controllers of others, hardened" . -tags nightly,peers -run '^TestPeers' ./test/hardening; }
+peers() { run "controllers of others" . -tags nightly,peers -run '^TestPeers' ./test/hardening ./test/costs; }
 
 user() { part "an ordinary user behind a proxy" hack/test-user.sh; }
 

@@ -29,13 +29,16 @@ const (
 	warm = 3
 )
 
+// foreign are objects of a class that the operator does not reconcile.
+var foreign = kind{resource: addressableServices.resource, class: "raw", spec: addressableServices.spec}
+
 // BenchmarkListAtAnOlderVersion compares listing objects at v1alpha1 with listing them at v1, where they are stored, each
 // round one after the other. The metric v1alpha1/v1 says how many times as long it takes. The API server answers both from
 // its caches, of which it keeps one for each version: it has converted what is in them when it was written.
 func BenchmarkListAtAnOlderVersion(b *testing.B) {
 	env := harness.Own(b, harness.AllVersions())
 	ns := env.Namespace(b)
-	create(b, env, ns, listed, "raw")
+	foreign.create(b, env, ns, listed, 1)
 	client := fixtures.Client(env).SamplesV1().RESTClient()
 	// The first answer at each version is when its cache has everything.
 	list(b, client, v1alpha1.SchemeGroupVersion.String(), ns)

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
@@ -30,11 +29,8 @@ func TestCosts_CreateIdleAndRestart_AreBounded(t *testing.T) {
 	logEveryReconciliation(t, env)
 
 	audit, before := env.Mark(t), env.Requests(t)
-	start := time.Now()
-	create(t, env, ns, objects, "")
-	creating := time.Since(start)
-	awaitAllReady(t, env, ns, objects)
-	ready := time.Since(start)
+	batch := addressableServices.create(t, env, ns, objects, 1)
+	creating, ready := batch.creating, batch.await(t)
 	made := env.Requests(t).Since(before)
 
 	t.Run("OneWriteAnObjectFromCreateToReady", func(t *testing.T) {

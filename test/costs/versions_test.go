@@ -38,8 +38,7 @@ func TestCosts_OlderVersions_AreConvertedOnlyWhereServed(t *testing.T) {
 			ns := env.Namespace(t)
 			createTarget(t, env, ns)
 			mark := env.Mark(t)
-			create(t, env, ns, objects, "")
-			awaitAllReady(t, env, ns, objects)
+			addressableServices.create(t, env, ns, objects, 1).await(t)
 			resource := v1.Resource("addressableservices")
 			// They are two per object, unless one is reconciled before the cache has its target.
 			writes := len(mark.Entries(t, harness.Writes, func(e harness.AuditEntry) bool {

@@ -50,7 +50,7 @@ func Exported(spans *tracetest.SpanRecorder, reader sdkmetric.Reader) string {
 func Log(entries ...observer.LoggedEntry) string {
 	var all strings.Builder
 	for _, entry := range entries {
-		fmt.Fprint(&all, entry.Entry.Message) // also if the entry cannot be encoded
+		fmt.Fprint(&all, entry.Message) // also if the entry cannot be encoded
 		if line, err := zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()).EncodeEntry(entry.Entry, entry.Context); err == nil {
 			fmt.Fprint(&all, line)
 		}

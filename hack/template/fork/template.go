@@ -24,6 +24,7 @@ var parts = []part{{
 		{".gitattributes", `(?m)^conversion/.*\n`, ""},
 		{".github/dependabot.yml", `\["/",`, `["/", "/hack/tools", "/hack/tools/*",`},
 		{".github/dependabot.yml", `(?ms)^  - package-ecosystem: gomod\n    directories: \["/hack/tools".*?\n\n`, ""},
+		{".github/dependabot.yml", `, "/test/\*/\*"`, ""},
 		{".github/dependabot.yml", `(?ms)^  # Mermaid.*?\n\n`, ""},
 		{".github/workflows/nightly.yaml", `(part: \[.* repeat), .*\]`, "$1]"},
 		{".github/workflows/nightly.yaml", `(?ms)^      - name: Check out the controller.*?GITHUB_ENV.*?\n`, ""},
@@ -31,7 +32,7 @@ var parts = []part{{
 		{".golangci.yaml", `(?m)^ *- prefix\(example\.com\)\n`, ""}, // the module of an example, whose path may be a prefix of the fork's
 		{".golangci.yaml", `line-length: \d+`, "line-length: 240"},  // new names may be longer
 		{"Makefile", `go build -o \.cache/template \./hack/template`, "go -C hack/tools build -o ../../.cache/template " + oldModule + "/hack/template"},
-		{"Makefile", `(?m)^\.PHONY: (bench|fuzz|mutants|website|test-versions)\n(.+\n)*\n`, ""},
+		{"Makefile", `(?m)^\.PHONY: (bench|bench-peer|fuzz|mutants|website|test-versions)\n(.+\n)*\n`, ""},
 		{"Makefile", `(?m)^\.PHONY: fork\n(.+\n)*`, updateTarget},
 		{"hack/update-codegen.sh", `(?ms)^# copy_types .*?^}\n\n`, ""},
 		{"hack/update-codegen.sh", `(?ms)\n  step "conversions for the end-to-end test".*?^fi\n`, "fi\n"},
