@@ -22,7 +22,7 @@ line() {
   export GOTOOLCHAIN="$2"
   if go -C conversion/fixtures get -modfile="${folder}/go.mod" "k8s.io/apimachinery@$1" "k8s.io/api@$1"; then
     run "conversions with Kubernetes $1 and $2" conversion/fixtures -modfile="${folder}/go.mod" -short \
-      ./keyed/... ./names/... ./units/... github.com/mallard-dev/mallard/conversion{,/conversiontest}
+      ./functions/... ./moves/... ./shapes/... github.com/mallard-dev/mallard/conversion{,/conversiontest}
   else
     failed+=("conversions with Kubernetes $1 and $2")
   fi

@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log"
 	"net/url"
@@ -92,22 +91,11 @@ func isZapConfig(value string) error {
 }
 
 var leaderElectionRules = strict.Rules{
-	"lease-duration":        strict.Between("a duration of whole seconds", asSeconds, "3s", "1h", "15s"),
+	"lease-duration":        strict.Between("a duration of whole seconds", configmap.AsDuration, "3s", "1h", "15s"),
 	"renew-deadline":        strict.Between("a duration", configmap.AsDuration, "1ms", "1h", "10s"),
 	"retry-period":          strict.Between("a duration", configmap.AsDuration, "1ms", "1h", "500ms"),
 	"buckets":               strict.Between("a whole number", configmap.AsUint32, "1", "10", "2"),
 	"map-lease-prefix.NAME": strict.Name("a DNS name such as my-lease", validation.IsDNS1123Subdomain),
-}
-
-// asSeconds parses a duration that a lease can hold.
-func asSeconds(key string, target *time.Duration) configmap.ParseFunc {
-	return func(data map[string]string) error {
-		err := configmap.AsDuration(key, target)(data)
-		if err == nil && *target%time.Second != 0 {
-			err = errors.New("must be whole seconds")
-		}
-		return err //nolint:wrapcheck // package strict does
-	}
 }
 
 // newLeaderElection checks that the durations go together: client-go would end the process.
@@ -118,6 +106,8 @@ func newLeaderElection(cm *corev1.ConfigMap) (*leaderelection.Config, error) {
 	}
 	jittered := l.RetryPeriod * 6 / 5
 	switch {
+	case l.LeaseDuration%time.Second != 0: // a lease cannot hold it
+		return nil, fmt.Errorf("lease-duration: must be a duration of whole seconds from 3s to 1h such as 15s, not %q", cm.Data["lease-duration"])
 	case l.LeaseDuration <= l.RenewDeadline:
 		return nil, fmt.Errorf("lease-duration: must be longer than renew-deadline, which is %v, not %v", l.RenewDeadline, l.LeaseDuration)
 	case l.RenewDeadline <= jittered:

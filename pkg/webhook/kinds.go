@@ -49,8 +49,7 @@ func admitted() map[schema.GroupVersionKind]resourcesemantics.GenericCRD {
 	return instances[resourcesemantics.GenericCRD]()
 }
 
-// conversions are the kinds of several versions. The most stable version is the hub, to and from which all others are converted. The CRD
-// stores it, or the version before it while it is rolled out.
+// conversions are the kinds of several versions. The most stable one is the hub, which the CRD stores, or the version before it during a roll-out.
 func conversions() map[schema.GroupKind]conversion.GroupKindConversion {
 	all := make(map[schema.GroupKind]conversion.GroupKindConversion)
 	for gvk, object := range instances[conversion.ConvertibleObject]() {

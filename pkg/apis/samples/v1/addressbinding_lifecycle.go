@@ -182,8 +182,8 @@ func (s *AddressBindingStatus) MarkIntercepted() {
 
 // MarkNoWebhook records that new subjects start without their address, as the overlay no-webhooks declares.
 func (s *AddressBindingStatus) MarkNoWebhook() {
-	s.manager().MarkTrueWithReason(AddressBindingConditionIntercepted, ReasonNoWebhook,
-		"the webhook is not installed: new objects get their address after they were created")
+	const message = "the webhook is not installed: new objects get their address after they were created"
+	s.manager().MarkTrueWithReason(AddressBindingConditionIntercepted, ReasonNoWebhook, message)
 }
 
 // MarkNotIntercepted records why new subjects start without their address. Ready keeps the reason of what comes before.
