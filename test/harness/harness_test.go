@@ -212,7 +212,7 @@ func TestHarness_CanaryInAnObject_FailsTheTest(t *testing.T) {
 	hidden, shown := harness.Canary(clean), harness.Canary(leaking)
 	env.Apply(t, ns, fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: it}\nstringData: {a: %q}\n---\n", hidden)+
 		fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: it}\nbinaryData: {a: %s}\n", base64.StdEncoding.EncodeToString([]byte(shown))))
-	want := []string{"the value of a Secret is in configmaps " + ns + "/it, in base64"}
+	want := []string{"the value of a Secret is in configmaps " + ns + "/it, in base64 after 0 bytes"}
 	if none, got := clean.end(), leaking.end(); len(none) > 0 || !slices.Equal(got, want) {
 		t.Errorf("the errors are %q and %q, want %q in the second", none, got, want)
 	}

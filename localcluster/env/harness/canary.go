@@ -39,8 +39,8 @@ const suffix = "+<&%"
 // canaries are the values of Secrets of this run by the tests that use them.
 var canaries sync.Map // of strings
 
-// searches are the names of the tests whose end searches all objects, once for all of their canaries.
-var searches sync.Map
+// searches are the tests whose end searches all objects, once for all of their canaries.
+var searches sync.Map // of *sync.Map
 
 // Canary returns a random value for a Secret, which must not be anywhere else: the end of the test searches all other objects of the shared environment
 // for it, and those of an environment that it has started with [Own], and the end of the suite what the tests print, the logs and the metrics of the
@@ -49,16 +49,15 @@ func Canary(t testing.TB) string {
 	t.Helper()
 	value := "canary-" + utilrand.String(20) + suffix
 	canaries.Store(value, t.Name())
-	if _, isRegistered := searches.LoadOrStore(t.Name(), nil); shared != nil && !isRegistered {
+	all, isRegistered := searches.LoadOrStore(t, &sync.Map{})
+	all.(*sync.Map).Store(value, nil) //nolint:forcetypeassert // see searches
+	if shared != nil && !isRegistered {
 		t.Cleanup(func() {
-			searches.Delete(t.Name())
+			searches.Delete(t)
 			var values []any
-			canaries.Range(func(value, origin any) bool {
-				if origin == t.Name() {
-					values = append(values, value)
-				}
-				return true
-			})
+			for value := range all.(*sync.Map).Range { //nolint:forcetypeassert // see searches
+				values = append(values, value)
+			}
 			// The context of the test is over by now.
 			ctx, cancel := context.WithTimeout(context.Background(), Deadline)
 			defer cancel()
