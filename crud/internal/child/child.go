@@ -80,11 +80,11 @@ type process struct {
 	out *json.Decoder
 }
 
-// Two children run at a time: the channels have one each, or nil instead of one that has to be started. A program whose last run was slow waits for the
-// common one, so that it delays no program that is quick.
+// Two children run at a time: the channels have one each, or nil instead of one that has to be started. Programs whose last run was
+// quick use either, others the common one, so that they do not delay these.
 var (
 	quick, common = make(chan *process, 1), make(chan *process, 1)
-	slow          = lru.New(1000)
+	known         = lru.New(1000) // quick programs
 )
 
 // called is the path by which the process was called, or "". A main function may replace the arguments later, and change the working directory.
@@ -138,7 +138,7 @@ func (r request) do(ctx context.Context) (answer response, err error) {
 	}
 	var p *process
 	preferred, taken := quick, common
-	if _, isSlow := slow.Get(r.Program); isSlow {
+	if _, isQuick := known.Get(r.Program); !isQuick {
 		preferred = nil // so that it is never ready
 	}
 	select {
@@ -149,9 +149,9 @@ func (r request) do(ctx context.Context) (answer response, err error) {
 		return answer, context.Cause(ctx)
 	}
 	defer func(began time.Time) {
-		slow.Remove(r.Program)
-		if time.Since(began) >= 100*time.Millisecond {
-			slow.Add(r.Program, nil)
+		known.Remove(r.Program)
+		if err == nil && time.Since(began) < timeout/2 {
+			known.Add(r.Program, nil)
 		}
 		taken <- p
 	}(time.Now())

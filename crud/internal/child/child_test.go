@@ -99,7 +99,9 @@ func TestRun_SlowPrograms_DelayNoQuickOne(t *testing.T) {
 			t.Error("an endless program has ended without an error")
 		}
 	}
-	run()
+	if _, err := Run(t.Context(), ".", 1); err != nil {
+		t.Fatal(err)
+	}
 	var ended atomic.Int32
 	var running sync.WaitGroup
 	for range 2 {
