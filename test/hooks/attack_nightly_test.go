@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -79,7 +80,13 @@ secret=$(crud::context '.[0].objects[] | select(.object.metadata.name == "it").o
 	s.script("good", "configVersion: v1\nkubernetes:\n- kind: ConfigMap\n  queue: good\n  executeHookOnEvent: [Added]"+selected, "")
 	process := s.env.Process(t, "hooks")
 	process.Start(t)
-	t.Cleanup(func() { process.Stop(t) })
+	t.Cleanup(func() {
+		process.Stop(t)
+		// It was killed, as the context of the test is done: the next process would end them.
+		for _, left := range running(filepath.Join(s.temporary, "hook-run-")) {
+			_ = syscall.Kill(left, syscall.SIGKILL) // it may have ended
+		}
+	})
 	pid := process.PID()
 	sum := sampleMemory(t, pid, filepath.Join(s.temporary, "hook-run-"))
 	s.awaitRuns("good", 1)
@@ -227,10 +234,8 @@ func sampleMemory(t *testing.T, pid int, ofRuns string) (most func() int64) {
 		wait.UntilWithContext(ctx, func(context.Context) {
 			sum, _ := memoryOf(filepath.Join("/proc", strconv.Itoa(pid)), "VmRSS:")
 			others := descendants(pid)
-			environments, _ := filepath.Glob("/proc/[0-9]*/environ") // it fails for a wrong pattern only
-			for _, path := range environments {
-				content, _ := os.ReadFile(path) //nolint:gosec // of /proc
-				if other, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil && bytes.Contains(content, []byte(ofRuns)) && !slices.Contains(others, other) {
+			for _, other := range running(ofRuns) {
+				if !slices.Contains(others, other) {
 					others = append(others, other)
 				}
 			}
@@ -246,6 +251,18 @@ func sampleMemory(t *testing.T, pid int, ofRuns string) (most func() int64) {
 		cancel()
 		return <-result
 	}
+}
+
+// running returns the processes that have a text in their environment.
+func running(text string) (all []int) {
+	environments, _ := filepath.Glob("/proc/[0-9]*/environ") // it fails for a wrong pattern only
+	for _, path := range environments {
+		content, _ := os.ReadFile(path) //nolint:gosec // of /proc
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil && bytes.Contains(content, []byte(text)) {
+			all = append(all, pid)
+		}
+	}
+	return all
 }
 
 // descendants returns the processes that descend from a process.
