@@ -80,8 +80,8 @@ type process struct {
 	out *json.Decoder
 }
 
-// Two children run at a time: the channels have one each, or nil instead of one that has to be started. Programs whose last run was
-// quick use either, others the common one, so that they do not delay these.
+// Two children run at a time: the channels have one each, or nil instead of one that has to be started. Programs whose last run was quick use either,
+// others the common one, so that they do not delay these.
 var (
 	quick, common = make(chan *process, 1), make(chan *process, 1)
 	known         = lru.New(1000) // quick programs

@@ -27,33 +27,41 @@ var extensions = []string{".yaml", ".yml", ".json"}
 
 // ReadDir reads every manifest of the folders, but not of the folders in them, sorted by file name as kubectl does. A folder
 // without any object is an error, since every caller is about to apply it. Errors name the file and the document in it.
-func ReadDir(dirs ...string) ([]*unstructured.Unstructured, error) {
-	var objects []*unstructured.Unstructured
+func ReadDir(dirs ...string) (all []*unstructured.Unstructured, _ error) {
 	for _, dir := range dirs {
-		entries, err := os.ReadDir(dir)
+		objects, err := readDir(dir)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, objects...)
+	}
+	return all, nil
+}
+
+func readDir(dir string) ([]*unstructured.Unstructured, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("reading the manifests of %s: %w", dir, err)
+	}
+	var objects []*unstructured.Unstructured
+	for _, entry := range entries {
+		if entry.IsDir() || !slices.Contains(extensions, filepath.Ext(entry.Name())) {
+			continue
+		}
+		path := filepath.Join(dir, entry.Name())
+		// os.ReadFile follows a symbolic link, which may still turn out to be a folder.
+		content, err := os.ReadFile(path)
 		if err != nil {
 			return nil, fmt.Errorf("reading the manifests of %s: %w", dir, err)
 		}
-		before := len(objects)
-		for _, entry := range entries {
-			if entry.IsDir() || !slices.Contains(extensions, filepath.Ext(entry.Name())) {
-				continue
-			}
-			path := filepath.Join(dir, entry.Name())
-			// os.ReadFile follows a symbolic link, which may still turn out to be a folder.
-			content, err := os.ReadFile(path)
-			if err != nil {
-				return nil, fmt.Errorf("reading the manifests of %s: %w", dir, err)
-			}
-			parsed, err := Parse(content)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", path, err)
-			}
-			objects = append(objects, parsed...)
+		parsed, err := Parse(content)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		if len(objects) == before {
-			return nil, fmt.Errorf("%s holds no manifest: at least one object in a .yaml, .yml or .json file is needed", dir)
-		}
+		objects = append(objects, parsed...)
+	}
+	if len(objects) == 0 {
+		return nil, fmt.Errorf("%s holds no manifest: at least one object in a .yaml, .yml or .json file is needed", dir)
 	}
 	return objects, nil
 }
