@@ -50,10 +50,10 @@ func (r repository) publish(t *testing.T) (version string, environment []string)
 	return version, moduleproxy.At(t, r.Dir, version, modules...)
 }
 
-// fork makes a fork of the last commit in a new folder.
+// fork makes a fork of the last commit in a new folder, whose name contains a space.
 func (r repository) fork(t *testing.T, variables map[string]string) repository {
 	t.Helper()
-	made := repository{checkout.Checkout{Dir: filepath.Join(t.TempDir(), "fork"), Environment: r.Environment}}
+	made := repository{checkout.Checkout{Dir: filepath.Join(t.TempDir(), "a fork"), Environment: r.Environment}}
 	args := []string{"fork", "TO=" + made.Dir}
 	for _, variable := range slices.Sorted(maps.Keys(variables)) {
 		args = append(args, variable+"="+variables[variable])

@@ -110,6 +110,9 @@ func TestMakeKind_InvalidVariable_ChangesNothing(t *testing.T) {
 	copied.reject(t, "make kind KIND=Widget OWNS=v1.Event", "OWNS=v1.Event: must be one of", "apps/v1.Deployment")
 	copied.reject(t, "make kind KIND=Widget VERSION=v9", "VERSION=v9: the API has no such version; it has")
 	copied.reject(t, "make drop KIND=Widget", "KIND=Widget: cmd/controller/main.go does not construct a reconciler of this kind")
+	// The go command reports these two before a file is written.
+	copied.reject(t, "GOFLAGS=-mod=vendor make kind KIND=Widget", "inconsistent vendoring")
+	copied.reject(t, "env -u HOME -u GOPATH -u GOMODCACHE make kind KIND=Widget", "module cache not found")
 	copied.expectClean(t, "HEAD")
 }
 
