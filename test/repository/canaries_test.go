@@ -39,7 +39,7 @@ func TestSuites_ValuesOfSecrets_AreCanaries(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range files(t, "test/*.yaml", "docs/*.yaml") {
+	for _, path := range files(t, "test/*.yaml", "docs/*.yaml", "samples/*.yaml") {
 		for document := range strings.SplitSeq(read(t, path), "\n---\n") {
 			var object any
 			if err := yaml.Unmarshal([]byte(document), &object); err == nil && hasLiteralSecret(object) { // else, a test rejects it

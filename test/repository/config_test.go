@@ -33,7 +33,7 @@ func configObjects(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
 	const hooks = "kustomize/overlays/hooks"
 	objects := objectsBelow(t, "config")
-	if len(files(t, hooks)) > 0 {
+	if _, err := os.Stat(filepath.Join(root, hooks)); err == nil { // a fork may have left it out
 		objects = append(objects, objectsBelow(t, hooks)...)
 	}
 	return objects
