@@ -217,7 +217,9 @@ func TestCertificate_WebhookConfigurationDeleted_OthersKeepWorking(t *testing.T)
 func TestCertificate_SecretDeleted_IsFilledOnceConfigIsApplied(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 2), harness.WithReplicas("controller", 1))
-	env.ExpectErrors(t, "leaderelection/leaderelection.go", "does not exist; apply it again", `secret \"webhook-certs\" not found`, "failed to fetch secret")
+	// The informers may deliver the empty Secret before the leader has filled it.
+	env.ExpectErrors(t, "leaderelection/leaderelection.go", "does not exist; apply it again", `secret \"webhook-certs\" not found`, "failed to fetch secret",
+		`secret \"webhook-certs\" is missing`, "secret webhook-certs is missing")
 	ns := env.Namespace(t)
 	secrets := env.Kube.CoreV1().Secrets(env.SystemNamespace)
 	old, err := secrets.Get(t.Context(), secretName, metav1.GetOptions{})
