@@ -154,9 +154,9 @@ bench: localcluster ## Runs the benchmarks (BENCH_TIME=10s runs each for longer)
 		go -C $$module test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./... || exit; done
 
 .PHONY: bench-peer
-bench-peer: localcluster ## Compares the operator with others, for docs/reference/benchmarks.md; on Linux (SAMPLE_CONTROLLER=PATH [OBJECTS=10000] [RUNS=3] [IDLE=8m])
+bench-peer: localcluster ## Compares the operator with others, for docs/reference/benchmarks.md; on Linux (SAMPLE_CONTROLLER=PATH [OBJECTS=10000] [RUNS=3] [IDLE=8m] [WITHOUT=OPERATOR,...])
 	@SAMPLE_CONTROLLER='$(abspath $(SAMPLE_CONTROLLER))' go test -tags nightly,peers -vet=off -count 1 -timeout 24h -run '^TestPeers_' -v ./test/costs \
-		-objects $(OBJECTS) -runs $(RUNS) -idle $(IDLE) -page "$$PWD/docs/reference/benchmarks.md"
+		-objects $(OBJECTS) -runs $(RUNS) -idle $(IDLE) -without "$(WITHOUT)" -page "$$PWD/docs/reference/benchmarks.md"
 
 .PHONY: website
 website: ## Builds the website from the documents into out/website; needs npm (ARGS=server serves it)

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,7 @@ var (
 	peerRuns    = flag.Int("runs", 1, "how often each operator is measured")
 	peerIdle    = flag.Duration("idle", time.Second, "how long each operator is measured while nothing changes")
 	peerPage    = flag.String("page", "", "the document that gets the figures")
+	peerWithout = flag.String("without", "", "the names of the operators that are left out, separated by commas")
 )
 
 // An idle operator of the shared environment would disturb the measurements.
@@ -61,6 +63,7 @@ var operators = []operator{
 // TestPeers_SameObjects_AllBecomeReady measures each operator on a separate control plane, one after the other. make bench-peer runs it with more objects,
 // and has it write the figures into docs/reference/benchmarks.md.
 func TestPeers_SameObjects_AllBecomeReady(t *testing.T) {
+	operators := chosen(t)
 	// results are the figures by operator and run.
 	results := make([][][]figure, len(operators))
 	for run := range *peerRuns {
@@ -73,7 +76,7 @@ func TestPeers_SameObjects_AllBecomeReady(t *testing.T) {
 			}
 		}
 	}
-	text := report(results)
+	text := report(operators, results)
 	t.Logf("%d objects:\n%s", *peerObjects, text)
 	if *peerPage == "" {
 		return
@@ -81,6 +84,22 @@ func TestPeers_SameObjects_AllBecomeReady(t *testing.T) {
 	if err := update(*peerPage, *peerObjects, text); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// chosen returns the operators that the flag without does not name. Mallard, by whose figures the others are judged, stays.
+func chosen(t *testing.T) []operator {
+	t.Helper()
+	left := slices.Clone(operators)
+	for name := range strings.SplitSeq(*peerWithout, ",") {
+		i := slices.IndexFunc(left[1:], func(o operator) bool { return o.name == name })
+		switch {
+		case i >= 0:
+			left = slices.Delete(left, i+1, i+2)
+		case name != "":
+			t.Fatalf("-without: there is no operator %q to leave out; docs/reference/benchmarks.md has their names", name)
+		}
+	}
+	return left
 }
 
 // env begins the environment variables of a container.

@@ -21,7 +21,7 @@ import (
 
 // report writes two tables in Markdown: the figures of all operators, and those of the first one divided by those of each other one. results are the
 // figures by operator and run.
-func report(results [][][]figure) string {
+func report(operators []operator, results [][][]figure) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "Objects: %d. Runs: %d. Idle for: %v. Processors: %d, %s. Compiler: %s.\n\n",
 		*peerObjects, *peerRuns, *peerIdle, runtime.NumCPU(), runtime.GOARCH, runtime.Version())
@@ -138,7 +138,7 @@ func TestPeersReport_Update_ReplacesTheFiguresOfTheSameNumberOfObjects(t *testin
 		results[i] = [][]figure{{{"rate", 300}, {"conflicts", 0}}, {{"rate", 100}, {"conflicts", 0}}, {{"rate", 200.4}, {"conflicts", 0}}}
 	}
 	results[1][2] = []figure{{"rate", 0.1}, {"gets", 0.1234}, {"conflicts", 0}}
-	text := report(results)
+	text := report(operators, results)
 	for _, want := range []string{
 		"| rate | 200 (100–300) | 100 (0.100–300) | 200 (100–300) |", "| gets | – | 0 (0–0.123) | – |", "| conflicts | 0 | 0 |", "| rate | 1.00 (1.00–2004) | 1.00 |",
 	} {
