@@ -48,7 +48,7 @@ func BenchmarkApplyToFirstReady(b *testing.B) {
 		env.Kubectl(b, "wait", "--for=condition=Ready", "asvc/hello", "--timeout=60s")
 		ready += time.Since(began)
 		env.Kubectl(b, "delete", "--filename", filepath.Join(root, "samples", "100-addressableservice.yaml"), "--timeout=60s")
-		remove(b, env)
+		remove(b, env, root)
 	}
 	b.ReportMetric(ready.Seconds()/start.Seconds(), "ready/start")
 }

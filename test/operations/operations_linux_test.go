@@ -40,7 +40,8 @@ func TestUpgrade_AndRollback_KeepsObjects(t *testing.T) {
 	env := harness.Shared(t)
 	previous := previousVersion(t)
 	install(t, env, previous)
-	defer remove(t, env)
+	defer remove(t, env, root)
+	defer remove(t, env, previous) // it may have installed objects that are an overlay now
 	ns := env.Namespace(t)
 	env.Apply(t, ns, fixtures.Target)
 	objects := fixtures.Client(env).SamplesV1().AddressableServices(ns)
@@ -75,9 +76,9 @@ func install(t *testing.T, env *harness.Env, checkout string) {
 }
 
 // remove removes what install has applied.
-func remove(t testing.TB, env *harness.Env) {
+func remove(t testing.TB, env *harness.Env, checkout string) {
 	t.Helper()
-	env.Ko(t, root, "delete", "--recursive", "--filename", "config/", "--timeout=5m", "--ignore-not-found")
+	env.Ko(t, checkout, "delete", "--recursive", "--filename", "config/", "--timeout=5m", "--ignore-not-found")
 }
 
 func deleteObjects(t *testing.T, env *harness.Env, ns string) {
@@ -124,7 +125,7 @@ func awaitReady(t *testing.T, env *harness.Env, ns string, age time.Duration) {
 func TestUninstall_StuckObjects_AreReleased(t *testing.T) {
 	env := harness.Shared(t)
 	install(t, env, root)
-	defer remove(t, env)
+	defer remove(t, env, root)
 	ns := env.Namespace(t)
 	env.Apply(t, ns, fixtures.Target)
 	objects := fixtures.Client(env).SamplesV1().AddressableServices(ns)
