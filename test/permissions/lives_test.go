@@ -21,7 +21,6 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 const (
@@ -108,7 +107,7 @@ spec: {subject: {apiVersion: %[1]s, kind: %[2]s, name: it}, address: {name: it}}
 		env.Await(t, ref, harness.Ready)
 	}
 
-	fixtures.WithConflict(t, env, "addressbindings", func() {
+	withConflict(t, env, "addressbindings", func() {
 		env.Patch(t, refs[0], `{"spec": {"address": {"name": "none"}}}`)
 	})
 	env.Await(t, refs[0], harness.HasCondition("Ready", "False", v1.ReasonAddressNotFound))
@@ -125,7 +124,7 @@ func deploy(t *testing.T, env *harness.Env) {
 	t.Helper()
 	ns := env.Namespace(t)
 	var sd harness.Ref
-	fixtures.WithConflict(t, env, "simpledeployments", func() { sd = env.Apply(t, ns, deployment)[0] })
+	withConflict(t, env, "simpledeployments", func() { sd = env.Apply(t, ns, deployment)[0] })
 	env.Await(t, sd, harness.Ready)
 
 	// A Pod that has lost its label keeps its name, which the controller finds out when it creates another.
@@ -186,7 +185,7 @@ func address(t *testing.T, env *harness.Env) {
 		return nil
 	})
 
-	fixtures.WithConflict(t, env, "addressableservices", func() { env.Delete(t, service) })
+	withConflict(t, env, "addressableservices", func() { env.Delete(t, service) })
 	env.Await(t, as, harness.HasCondition("Ready", "False", v1.ReasonTargetNotFound))
 	env.Delete(t, as)
 	env.Await(t, as, harness.Deleted)

@@ -20,7 +20,7 @@ import (
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
-	"github.com/mallard-dev/mallard/test/crds"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 // user returns access to the API server as a user to whom a RoleBinding in the namespace grants these ClusterRoles, and nothing else does.
@@ -50,7 +50,7 @@ func TestUserRoles_StockViewEditAndAdmin_AllowWhatUsersNeed(t *testing.T) {
 	read, write := []string{"get", "list", "watch"}, []string{"create", "update", "patch", "delete", "deletecollection"}
 	for role, mayWrite := range map[string]bool{"view": false, "edit": true, "admin": true} {
 		kube := kubeFor(t, user(t, env, ns, role))
-		for _, crd := range crds.All(t) {
+		for _, crd := range fixtures.CRDs(t, env) {
 			kind := crd.Spec.Names.Plural
 			mustBe := func(want bool, namespace, resource string, verbs ...string) {
 				t.Helper()

@@ -21,7 +21,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/binding"
 	"github.com/mallard-dev/mallard/pkg/webhook"
-	"github.com/mallard-dev/mallard/test/crds"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 func TestController_CachesSynced_BecomesReady(t *testing.T) {
@@ -29,7 +29,7 @@ func TestController_CachesSynced_BecomesReady(t *testing.T) {
 	env := harness.Own(t, harness.Without("controller"), harness.WithProxy("controller"))
 	controller := newProbed(t, env, "controller")
 	resources := []string{"pods", "services"}
-	for _, crd := range crds.All(t) {
+	for _, crd := range fixtures.CRDs(t, env) {
 		resources = append(resources, crd.Spec.Names.Plural)
 	}
 	for _, resource := range resources {
