@@ -9,6 +9,6 @@ SPDX-License-Identifier: Apache-2.0
 // In the shared environment it counts the requests for a namespace in the audit log. The nightly tests have separate environments, in which the API
 // server itself counts the requests of all clients.
 //
-// make bench-peer compares the operator with Knative's sample-controller and with the controller in the folder controllerruntime, a module that alone requires
+// make bench-peer compares the operator with Knative's sample-controller and with the controller in testdata/controllerruntime, a module that alone requires
 // controller-runtime. Each runs on a separate control plane.
 package costs

@@ -150,10 +150,10 @@ func sampleController(t testing.TB) string {
 	return dir
 }
 
-// controllerRuntime returns a copy of the folder controllerruntime, which does not get the built program.
+// controllerRuntime returns a copy of the module in testdata, so that the built program is not left in the checkout.
 func controllerRuntime(t testing.TB) string {
 	t.Helper()
-	return copied(t, "controllerruntime")
+	return copied(t, "testdata/controllerruntime")
 }
 
 // copied copies a folder to one within the repository, so that the control plane is found.

@@ -94,7 +94,7 @@ func versions(t *testing.T, folder string) map[string]string {
 func TestModules_ControllerRuntime_IsRequiredWhereItIsUsed(t *testing.T) {
 	const controllerRuntime = "sigs.k8s.io/controller-runtime"
 	for _, folder := range modules(t) {
-		isUser := isBelow(folder, "conversion/controllerruntime") || folder == "conversion/e2e" || folder == "test/costs/controllerruntime"
+		isUser := isBelow(folder, "conversion/controllerruntime") || folder == "conversion/e2e" || folder == "test/costs/testdata/controllerruntime"
 		if version := versions(t, folder)[controllerRuntime]; version != "" && !isUser {
 			t.Errorf("the module in %s requires %s %s", folder, controllerRuntime, version)
 		}

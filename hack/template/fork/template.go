@@ -24,7 +24,7 @@ var parts = []part{{
 		{".gitattributes", `(?m)^conversion/.*\n`, ""},
 		{".github/dependabot.yml", `\["/",`, `["/", "/hack/tools", "/hack/tools/*",`},
 		{".github/dependabot.yml", `(?ms)^  - package-ecosystem: gomod\n    directories: \["/hack/tools".*?\n\n`, ""},
-		{".github/dependabot.yml", `, "/test/\*/\*"`, ""},
+		{".github/dependabot.yml", `, "/test/\*/testdata/\*"`, ""},
 		{".github/dependabot.yml", `(?ms)^  # Mermaid.*?\n\n`, ""},
 		{".github/workflows/nightly.yaml", `(part: \[.* repeat), .*\]`, "$1]"},
 		{".github/workflows/nightly.yaml", `(?ms)^      - name: Check out the controller.*?GITHUB_ENV.*?\n`, ""},

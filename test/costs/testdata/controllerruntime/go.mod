@@ -1,4 +1,4 @@
-module github.com/mallard-dev/mallard/test/costs/controllerruntime
+module github.com/mallard-dev/mallard/test/costs/testdata/controllerruntime
 
 go 1.26.0
 
