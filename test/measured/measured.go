@@ -58,53 +58,55 @@ func Log(entries ...observer.LoggedEntry) string {
 	return all.String()
 }
 
-// Point is a data point of a metric. Value is the number of measurements if the metric is a histogram, and Sum is their sum.
-type Point struct {
-	Attributes attribute.Set
-	Value, Sum float64
-}
-
-// Points returns the data points of a metric that have these attributes, among others.
-func Points(t testing.TB, reader sdkmetric.Reader, name string, with map[attribute.Key]string) (found []Point) {
+// Sum returns the sum of the values of a metric's data points that have these attributes among others, and the names of all its attributes.
+func Sum(t testing.TB, reader sdkmetric.Reader, name string, with ...attribute.KeyValue) (sum int64, keys []string) {
 	t.Helper()
 	var all metricdata.ResourceMetrics
 	if err := reader.Collect(context.Background(), &all); err != nil {
 		t.Fatal(err)
 	}
+	add := func(attributes attribute.Set, value int64) {
+		for _, kv := range attributes.ToSlice() {
+			keys = append(keys, string(kv.Key))
+		}
+		isOther := func(want attribute.KeyValue) bool {
+			got, ok := attributes.Value(want.Key)
+			return !ok || got.String() != want.Value.String()
+		}
+		if !slices.ContainsFunc(with, isOther) {
+			sum += value
+		}
+	}
 	for _, scope := range all.ScopeMetrics {
 		for _, metric := range scope.Metrics {
 			if metric.Name == name {
-				found = append(found, points(t, metric)...)
+				forEach(t, metric, add)
 			}
-		}
-	}
-	return slices.DeleteFunc(found, func(p Point) bool {
-		for key, want := range with {
-			if value, ok := p.Attributes.Value(key); !ok || value.String() != want {
-				return true
-			}
-		}
-		return false
-	})
-}
-
-// Sum returns the sum of the values of a metric's data points that have these attributes among others, and the names of all its attributes.
-func Sum(t testing.TB, reader sdkmetric.Reader, name string, with ...attribute.KeyValue) (sum int64, keys []string) {
-	t.Helper()
-	wanted := map[attribute.Key]string{}
-	for _, kv := range with {
-		wanted[kv.Key] = kv.Value.String()
-	}
-	for _, point := range Points(t, reader, name, wanted) {
-		sum += int64(point.Value)
-	}
-	for _, point := range Points(t, reader, name, nil) {
-		for _, kv := range point.Attributes.ToSlice() {
-			keys = append(keys, string(kv.Key))
 		}
 	}
 	slices.Sort(keys)
 	return sum, slices.Compact(keys)
+}
+
+// forEach calls a function with the attributes and the value of each data point of a metric. The value of a histogram is the number of measurements.
+func forEach(t testing.TB, metric metricdata.Metrics, call func(attribute.Set, int64)) {
+	t.Helper()
+	switch data := metric.Data.(type) {
+	case metricdata.Sum[int64]:
+		for _, point := range data.DataPoints {
+			call(point.Attributes, point.Value)
+		}
+	case metricdata.Gauge[int64]:
+		for _, point := range data.DataPoints {
+			call(point.Attributes, point.Value)
+		}
+	case metricdata.Histogram[float64]:
+		for _, point := range data.DataPoints {
+			call(point.Attributes, int64(point.Count))
+		}
+	default:
+		t.Fatalf("%s has data of type %T", metric.Name, data)
+	}
 }
 
 // Earlier returns a reader of the metrics as they are now. Those of a process add up, also when its tests run several times.
@@ -127,39 +129,6 @@ type earlier struct {
 func (e *earlier) Collect(_ context.Context, all *metricdata.ResourceMetrics) error {
 	*all = e.metrics
 	return nil
-}
-
-func points(t testing.TB, metric metricdata.Metrics) (all []Point) {
-	t.Helper()
-	switch data := metric.Data.(type) {
-	case metricdata.Sum[int64]:
-		return numbers(data.DataPoints)
-	case metricdata.Gauge[int64]:
-		return numbers(data.DataPoints)
-	case metricdata.Gauge[float64]:
-		return numbers(data.DataPoints)
-	case metricdata.Histogram[int64]:
-		return histograms(data.DataPoints)
-	case metricdata.Histogram[float64]:
-		return histograms(data.DataPoints)
-	default:
-		t.Fatalf("%s has data of type %T", metric.Name, data)
-		return nil
-	}
-}
-
-func numbers[N int64 | float64](data []metricdata.DataPoint[N]) (all []Point) {
-	for _, point := range data {
-		all = append(all, Point{Attributes: point.Attributes, Value: float64(point.Value)})
-	}
-	return all
-}
-
-func histograms[N int64 | float64](data []metricdata.HistogramDataPoint[N]) (all []Point) {
-	for _, point := range data {
-		all = append(all, Point{Attributes: point.Attributes, Value: float64(point.Count), Sum: float64(point.Sum)})
-	}
-	return all
 }
 
 // Usage holds the time and the memory that a process has used.
