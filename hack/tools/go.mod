@@ -9,6 +9,7 @@ tool (
 	github.com/mallard-dev/mallard/hack/tools/crd-gen
 	github.com/mallard-dev/mallard/hack/tools/generators
 	github.com/prometheus/prometheus/cmd/promtool
+	knative.dev/pkg/configmap/hash-gen
 )
 
 require (

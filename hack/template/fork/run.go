@@ -119,7 +119,7 @@ func (a Arguments) change(all tree) (tree, error) {
 	if err := a.requireModules(files, all); err != nil {
 		return nil, err
 	}
-	return files, errors.Join(files.format(), updateChecksums(files))
+	return files, files.format()
 }
 
 func commitAll(ctx context.Context, root, name string) error {
