@@ -9,7 +9,6 @@ package checkout
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,14 +39,13 @@ func Clone(t *testing.T, root string) Checkout {
 	if err != nil {
 		t.Fatal(err)
 	}
-	original, clone := Checkout{Dir: repository}, Checkout{Dir: t.TempDir()}
+	clone := Checkout{Dir: t.TempDir()}
 	clone.Run(t, "git", "clone", "--quiet", "--local", repository, ".")
-	changed := append(strings.Fields(original.Output(t, "git", "diff", "--name-only", "--no-renames", "HEAD")),
-		original.Files(t, "--others", "--exclude-standard")...)
-	for _, path := range changed {
-		clone.copy(t, original, path)
-	}
-	if len(changed) > 0 {
+	// The index gets the files of the repository, and the folder those of the index.
+	clone.Run(t, "git", "--work-tree", repository, "add", "--all")
+	clone.Run(t, "git", "checkout-index", "--all", "--force")
+	clone.Run(t, "git", "clean", "--quiet", "--force", "-d") // files that are deleted in the repository
+	if clone.Output(t, "git", "status", "--porcelain") != "" {
 		clone.Commit(t, "Change the template", Committed)
 	}
 	return clone
@@ -95,23 +93,6 @@ func (c Checkout) Commit(t *testing.T, message string, date int64) {
 	cmd.Env = append(cmd.Env, "GIT_AUTHOR_DATE="+at, "GIT_COMMITTER_DATE="+at)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("git commit: %v\n%s", err, out)
-	}
-}
-
-// copy takes over a file of another checkout, where it may be deleted.
-func (c Checkout) copy(t *testing.T, other Checkout, path string) {
-	t.Helper()
-	from, to := filepath.Join(other.Dir, path), filepath.Join(c.Dir, path)
-	info, err := os.Stat(from)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = os.RemoveAll(to)
-	} else if err == nil {
-		var content []byte
-		content, err = os.ReadFile(from)
-		err = errors.Join(err, os.MkdirAll(filepath.Dir(to), 0o750), os.WriteFile(to, content, info.Mode()), os.Chmod(to, info.Mode()))
-	}
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
