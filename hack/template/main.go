@@ -19,7 +19,6 @@ import (
 
 	"github.com/mallard-dev/mallard/hack/template/fork"
 	"github.com/mallard-dev/mallard/hack/template/kind"
-	"github.com/mallard-dev/mallard/hack/template/update"
 )
 
 // command runs with the arguments that follow its name. The root of the repository is the working directory. The context ends when the
@@ -32,7 +31,7 @@ var commands = map[string]command{
 	"kind":    ofKind(kind.Add, "KIND", "VERSION", "OWNS", "SCOPE"),
 	"version": ofKind(kind.AddVersion, "KIND", "VERSION"),
 	"fork":    fork.Run,
-	"update":  update.Run,
+	"update":  fork.Update,
 }
 
 func main() {

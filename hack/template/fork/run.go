@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/mallard-dev/mallard/hack/template/command"
-	"github.com/mallard-dev/mallard/hack/template/record"
 )
 
 // Run makes a fork of the checkout in the working directory.
@@ -46,7 +45,7 @@ func Run(ctx context.Context, args []string) error {
 	if err != nil {
 		return removed(made, err)
 	}
-	fmt.Fprintf(os.Stdout, done, a.Name, a.To, record.File, a.To)
+	fmt.Fprintf(os.Stdout, done, a.Name, a.To, recordFile, a.To)
 	return nil
 }
 
@@ -77,7 +76,7 @@ func (a Arguments) build(ctx context.Context, commit, root string) error {
 	if err := files.write(root); err != nil {
 		return err
 	}
-	if err := (record.Record{Commit: commit, Arguments: a.recorded()}).Write(root); err != nil {
+	if err := (record{Commit: commit, Arguments: a.recorded()}).write(root); err != nil {
 		return err
 	}
 	for _, step := range [][]string{

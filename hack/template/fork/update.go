@@ -3,9 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package update merges later commits of the template into a fork. The template's program makes the fork again, from the recorded
-// commit and from the new one, and git merges the difference of the two into the fork.
-package update
+package fork
 
 import (
 	"cmp"
@@ -18,11 +16,11 @@ import (
 	"strings"
 
 	"github.com/mallard-dev/mallard/hack/template/command"
-	"github.com/mallard-dev/mallard/hack/template/record"
 )
 
-// Run merges the commit REF, by default the last one, of the template in the repository FROM into the fork in the working directory.
-func Run(ctx context.Context, args []string) error {
+// Update merges the commit REF, by default the last one, of the template in the repository FROM into the fork in the working directory. The template's
+// program makes the fork again, from the recorded commit and from the new one, and git merges the difference of the two into the fork.
+func Update(ctx context.Context, args []string) error {
 	variables, err := command.Variables(args, "FROM", "REF")
 	if err != nil {
 		return err
@@ -30,7 +28,7 @@ func Run(ctx context.Context, args []string) error {
 	if variables["FROM"] == "" {
 		return errors.New("FROM is not set: it names the repository of the template, by its path or its URL")
 	}
-	recorded, err := record.Read(".")
+	recorded, err := readRecord(".")
 	if err != nil {
 		return err
 	}
@@ -48,7 +46,7 @@ func Run(ctx context.Context, args []string) error {
 // update of a fork, with a folder for files that it needs only while it runs.
 type update struct {
 	scratch  string
-	recorded record.Record
+	recorded record
 }
 
 func (u update) run(ctx context.Context, from, ref string) error {
