@@ -12,14 +12,16 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"os"
-	"os/exec"
 	slashpath "path"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/zip"
+
+	"github.com/mallard-dev/mallard/test/checkout"
 )
 
 const (
@@ -48,64 +50,42 @@ func New(t *testing.T, root string, folders ...string) (version string, environm
 // At makes a proxy of modules at a version, as New does.
 func At(t *testing.T, root, version string, folders ...string) (environment []string) {
 	t.Helper()
-	proxy := t.TempDir()
+	proxy, files := t.TempDir(), fstest.MapFS{}
 	for _, folder := range folders {
-		copied, gomod := released(t, root, folder, version)
+		copied := released(t, root, folder, version)
+		path := slashpath.Join(repository, folder)
 		var content bytes.Buffer
-		if err := zip.CreateFromDir(&content, module.Version{Path: slashpath.Join(repository, folder), Version: version}, copied); err != nil {
+		if err := zip.CreateFromDir(&content, module.Version{Path: path, Version: version}, copied.Dir); err != nil {
 			t.Fatal(err)
 		}
-		info := fmt.Appendf(nil, `{"Version":%q,"Time":%q}`, version, created)
-		for name, content := range map[string][]byte{
-			"@latest": info, "@v/list": nil, "@v/" + version + ".info": info, "@v/" + version + ".mod": gomod, "@v/" + version + ".zip": content.Bytes(),
-		} {
-			path := filepath.Join(proxy, filepath.FromSlash(slashpath.Join(repository, folder)), name)
-			if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, content, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
+		info, versions := fmt.Appendf(nil, `{"Version":%q,"Time":%q}`, version, created), slashpath.Join(path, "@v")
+		files[slashpath.Join(path, "@latest")] = &fstest.MapFile{Data: info}
+		files[slashpath.Join(versions, "list")] = &fstest.MapFile{}
+		files[slashpath.Join(versions, version+".info")] = &fstest.MapFile{Data: info}
+		files[slashpath.Join(versions, version+".mod")] = &fstest.MapFile{Data: []byte(copied.Read(t, "go.mod"))}
+		files[slashpath.Join(versions, version+".zip")] = &fstest.MapFile{Data: content.Bytes()}
+	}
+	if err := os.CopyFS(proxy, files); err != nil {
+		t.Fatal(err)
+	}
+	goEnv := func(name string) string {
+		return strings.TrimSpace(checkout.Checkout{Dir: root}.Output(t, "go", "env", name))
 	}
 	return []string{
 		"GOWORK=off", "GOFLAGS=-trimpath", "GONOSUMDB=*",
-		"GOPROXY=file://" + proxy + ",file://" + goEnv(t, "GOMODCACHE") + "/cache/download," + goEnv(t, "GOPROXY"),
+		"GOPROXY=file://" + proxy + ",file://" + goEnv("GOMODCACHE") + "/cache/download," + goEnv("GOPROXY"),
 	}
 }
 
 // released copies a module to another folder, with a version in go.mod for the other modules of this checkout, and with the license of the
 // repository, as the go command does.
-func released(t *testing.T, root, folder, version string) (copied string, gomod []byte) {
+func released(t *testing.T, root, folder, version string) checkout.Checkout {
 	t.Helper()
-	copied = t.TempDir()
-	if err := os.CopyFS(copied, os.DirFS(filepath.Join(root, folder))); err != nil {
+	copied := checkout.Checkout{Dir: t.TempDir()}
+	if err := os.CopyFS(copied.Dir, os.DirFS(filepath.Join(root, folder))); err != nil {
 		t.Fatal(err)
 	}
-	license, err := os.ReadFile(filepath.Join(root, "LICENSE"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(copied, "LICENSE"), license, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(copied, "go.mod")
-	gomod, err = os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	gomod = bytes.ReplaceAll(gomod, []byte(unreleased), []byte(version))
-	if err := os.WriteFile(path, gomod, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return copied, gomod
-}
-
-func goEnv(t *testing.T, name string) string {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(string(out))
+	copied.Write(t, "LICENSE", checkout.Checkout{Dir: root}.Read(t, "LICENSE"))
+	copied.Write(t, "go.mod", strings.ReplaceAll(copied.Read(t, "go.mod"), unreleased, version))
+	return copied
 }
