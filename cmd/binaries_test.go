@@ -128,19 +128,6 @@ func listen(t *testing.T) (net.Listener, string) {
 	return listener, port
 }
 
-// The page docs/start/tour.md promises it.
-func TestMains_ControllerAndWebhook_HaveAtMost30Lines(t *testing.T) {
-	for _, path := range []string{"controller/main.go", "webhook/main.go"} {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if lines := bytes.Count(content, []byte("\n")); lines > 30 {
-			t.Errorf("%s has %d lines", path, lines)
-		}
-	}
-}
-
 func TestBinaries_PortInUse_NameThePort(t *testing.T) {
 	listener, port := listen(t)
 	defer func() { _ = listener.Close() }()

@@ -52,6 +52,15 @@ func TestTour_WayFromMainToAnAlias_IsShort(t *testing.T) {
 	}
 }
 
+// The tour promises it. In a fork, which has the constructors of other kinds and a second notice of authors, the files may be longer.
+func TestMains_ControllerAndWebhook_HaveAtMost30Lines(t *testing.T) {
+	for _, path := range []string{"cmd/controller/main.go", "cmd/webhook/main.go"} {
+		if lines := strings.Count(read(t, path), "\n"); lines > 30 {
+			t.Errorf("%s has %d lines", path, lines)
+		}
+	}
+}
+
 // The header, comments and blank lines do not count.
 func TestMains_WithoutHardening_HaveAtMost20Lines(t *testing.T) {
 	for _, path := range []string{"test/plain/main.go", "test/plain/webhook/main.go"} {
