@@ -4,6 +4,4 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // Package process tests start and exit of the operator's processes with an API server: readiness, errors at the start, and their state afterwards.
-//
-// Package hardening tests the errors before the first request; test/faults tests killed processes.
 package process
