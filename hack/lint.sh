@@ -21,6 +21,10 @@ linter="$(go -C hack/tools/lint tool -n golangci-lint)"
 failed=0
 for module in "${code_modules[@]}"; do
   echo "lint: ${module}" >&2
-  (cd -- "${module}" && "${linter}" run --allow-parallel-runners --config "${OLDPWD}/.golangci.yaml" "$@" ./...) || failed=1
+  packages=(./...)
+  if [[ "${module}" == . ]]; then
+    mapfile -t -O 1 packages < <(test_programs)
+  fi
+  (cd -- "${module}" && "${linter}" run --allow-parallel-runners --config "${OLDPWD}/.golangci.yaml" "$@" "${packages[@]}") || failed=1
 done
 exit "${failed}"

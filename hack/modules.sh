@@ -33,3 +33,13 @@ sources() {
     fi
   done
 }
+
+# test_programs lists the programs of the root module that only tests build. The go command leaves testdata out of ./...
+test_programs() {
+  local folder
+  for folder in $(sources 'test/*/testdata/*/main.go' | xargs -r -n 1 dirname); do
+    if [[ ! -e "${folder}/go.mod" ]]; then
+      echo "./${folder}"
+    fi
+  done
+}

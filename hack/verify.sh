@@ -50,14 +50,18 @@ verify_darwin() {
 # go vet and staticcheck are cheap and rarely wrong. All other linters are those of make lint. Linters look at what a package imports, so that modules
 # which depend on all of Kubernetes, on controller-runtime, ko or Hugo are linted there only.
 verify_vet() {
-  local module staticcheck failed=0
+  local module packages staticcheck failed=0
   staticcheck="$(go -C hack/tools/lint tool -n staticcheck)" || return
   for module in "${code_modules[@]}"; do
     case "${module}" in
       localcluster | *controllerruntime* | conversion/e2e | conversion/zoo | hack/tools/ko | website) continue ;;
     esac
-    go -C "${module}" vet -tags nightly,peers ./... || failed=1
-    (cd -- "${module}" && "${staticcheck}" -tags nightly,peers -checks inherit,-SA1019,-ST1000 ./...) || failed=1
+    packages=(./...)
+    if [[ "${module}" == . ]]; then
+      mapfile -t -O 1 packages < <(test_programs)
+    fi
+    go -C "${module}" vet -tags nightly,peers "${packages[@]}" || failed=1
+    (cd -- "${module}" && "${staticcheck}" -tags nightly,peers -checks inherit,-SA1019,-ST1000 "${packages[@]}") || failed=1
   done
   echo "left to make lint: the other linters of .golangci.yaml, and the modules that depend on all of Kubernetes, controller-runtime, ko or Hugo"
   return "${failed}"

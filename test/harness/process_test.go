@@ -35,7 +35,7 @@ var (
 	scratchSettings   = harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("configmaps"), Namespace: "scratch", Name: "settings"}
 )
 
-// about is the report of the program in package internal/program about itself.
+// about is the report of the program in testdata/program about itself.
 type about struct {
 	Args  []string `json:"args"`
 	Env   []string `json:"env"`
@@ -232,7 +232,7 @@ func testCannotStart(t *testing.T, env *harness.Env) {
 	}
 	awaitExit(t, env)
 	process.SetEnv(nil)
-	env.Patch(t, scratchDeployment, `{"spec": {"template": {"spec": {"containers": [{"name": "scratch", "image": "ko://github.com/mallard-dev/mallard/test/harness/internal/program",
+	env.Patch(t, scratchDeployment, `{"spec": {"template": {"spec": {"containers": [{"name": "scratch", "image": "ko://github.com/mallard-dev/mallard/test/harness/testdata/program",
 		"env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "missing", "key": "nothing"}}}]}]}}}}`)
 	if err := process.TryStart(t); err == nil || !strings.Contains(err.Error(), `containers[0].env[0] (A): reading secret scratch/missing`) {
 		t.Errorf("got error %v, want one that names the field and the secret", err)
