@@ -102,11 +102,10 @@ func (x *executable) call(ctx context.Context, run *Run) (file operations.File, 
 	}
 	defer locked.Close() //nolint:errcheck // only read
 	cmd, err := x.command(ctx)
-	program, programErr := child.Executable()
-	if err := errors.Join(err, programErr, prepare(root, run)); err != nil {
+	if err := errors.Join(err, prepare(root, run)); err != nil {
 		return file, err
 	}
-	cmd.Env = append(os.Environ(), "CRUD_PROGRAM="+program, "HOOK_TASK_ID="+run.Task, "TMPDIR="+folder)
+	cmd.Env = append(os.Environ(), "CRUD_PROGRAM="+child.Executable(), "HOOK_TASK_ID="+run.Task, "TMPDIR="+folder)
 	for variable, file := range files {
 		cmd.Env = append(cmd.Env, variable+"="+filepath.Join(folder, file))
 	}

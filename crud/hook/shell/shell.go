@@ -71,11 +71,7 @@ func Command(path string) ([]string, error) {
 	if errInterpreter == nil && errShell == nil || name != "bash" && name != "sh" {
 		return []string{path}, nil
 	}
-	program, err := child.Executable()
-	if err != nil {
-		return nil, err
-	}
-	return []string{program, command, name, path}, nil
+	return []string{child.Executable(), command, name, path}, nil
 }
 
 // bash runs the script that the first argument names, or the second one after -c, and returns the exit status.
@@ -129,11 +125,7 @@ func missing(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 			return next(ctx, args)
 		}
 		if slices.Contains(tools, args[0]) {
-			program, err := child.Executable()
-			if err != nil {
-				return err
-			}
-			return next(ctx, append([]string{program, command}, args...))
+			return next(ctx, append([]string{child.Executable(), command}, args...))
 		}
 		return builtin(ctx, args)
 	}

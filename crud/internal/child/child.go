@@ -81,43 +81,26 @@ type process struct {
 }
 
 // Two children run at a time: the channels have one each, or nil instead of one that has to be started. Programs whose last run was quick use either,
-// others the common one, so that they do not delay these.
+// others the common one, so that they do not delay these. Only their CPU time counts, which does not depend on other processes.
 var (
 	quick, common = make(chan *process, 1), make(chan *process, 1)
 	known         = lru.New(1000) // quick programs
 )
 
-// called is the path by which the process was called, or "". A main function may replace the arguments later, and change the working directory.
-var called = func() string {
-	path, err := exec.LookPath(os.Args[0])
-	if err == nil {
-		path, err = filepath.Abs(path)
-	}
-	if err != nil {
-		return ""
-	}
-	return path
-}()
+// called is the path by which the process was called. A main function may replace the arguments later, and change the working directory.
+var called, _ = filepath.Abs(exec.Command(os.Args[0]).Path) // it fails without a working directory
 
 // Executable returns the path of the executable. Without a /proc file system, as in Pods of the local control plane, that is the one by which the process was
 // called.
-func Executable() (string, error) {
-	path, err := os.Executable()
-	switch {
-	case err == nil:
-		return path, nil
-	case called != "":
-		return called, nil
+func Executable() string {
+	if path, err := os.Executable(); err == nil {
+		return path
 	}
-	return "", fmt.Errorf("finding the executable of this process: %w", err)
+	return called
 }
 
 func start() (*process, error) {
-	program, err := Executable()
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.Command(program) //nolint:gosec,noctx // this program
+	cmd := exec.Command(Executable()) //nolint:gosec,noctx // this program
 	cmd.Env = []string{variable + "=1", "GOMAXPROCS=2"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt on a terminal is for the parent
 	in, inErr := cmd.StdinPipe()
@@ -148,13 +131,15 @@ func (r request) do(ctx context.Context) (answer response, err error) {
 	case <-ctx.Done():
 		return answer, context.Cause(ctx)
 	}
-	defer func(began time.Time) {
-		known.Remove(r.Program)
-		if err == nil && time.Since(began) < timeout/2 {
+	defer func() {
+		switch {
+		case err != nil || answer.Used >= timeout/2:
+			known.Remove(r.Program)
+		case len(r.Input) > 0: // it has run
 			known.Add(r.Program, nil)
 		}
 		taken <- p
-	}(time.Now())
+	}()
 	if p == nil {
 		if p, err = start(); err != nil {
 			return answer, err
@@ -182,6 +167,6 @@ func (r request) do(ctx context.Context) (answer response, err error) {
 	_ = p.cmd.Process.Kill() // it may have ended
 	<-ended                  //nolint:errcheck // the error of a process that was killed
 	_ = p.cmd.Wait()
-	p = nil
+	p, _ = start() // before the next program needs it, which starts one itself if this fails
 	return response{}, err
 }

@@ -13,7 +13,9 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 )
@@ -116,5 +118,47 @@ func TestRun_SlowPrograms_DelayNoQuickOne(t *testing.T) {
 	}
 	if _, err := Run(t.Context(), ".", 1); err != nil || ended.Load() > 0 {
 		t.Errorf("a quick program ended with %v after %d slow ones", err, ended.Load())
+	}
+}
+
+// The child is stopped for as long as others use the processors.
+func TestRun_ProgramThatWaitsForTheProcessor_IsQuick(t *testing.T) {
+	const program = "[., .]"
+	defer func(other *process) { quick <- other }(<-quick)
+	if _, err := Run(t.Context(), program, 1); err != nil {
+		t.Fatal(err)
+	}
+	defer func(before time.Duration) { timeout = before }(timeout)
+	timeout /= 10
+	p := <-common
+	signal := func(s syscall.Signal) {
+		if err := syscall.Kill(p.cmd.Process.Pid, s); err != nil {
+			t.Error(err)
+		}
+	}
+	signal(syscall.SIGSTOP)
+	defer time.AfterFunc(timeout, func() { signal(syscall.SIGCONT) }).Stop()
+	common <- p
+	if _, err := Run(t.Context(), program, 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, isQuick := known.Get(program); !isQuick {
+		t.Error("a program that needs little CPU time is slow")
+	}
+}
+
+func TestRun_ProgramThatEndsByATimeoutOrOnlyCompiles_IsNotQuick(t *testing.T) {
+	const program = "last(repeat(.[0:1]))"
+	if err := Compile(program); err != nil {
+		t.Fatal(err)
+	}
+	if _, isQuick := known.Get(program); isQuick {
+		t.Error("a program that has only been compiled is quick")
+	}
+	if _, err := Run(t.Context(), program, "a"); err == nil {
+		t.Error("an endless program has ended without an error")
+	}
+	if _, isQuick := known.Get(program); isQuick {
+		t.Error("a program that ended by its timeout is quick")
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"syscall"
+	"time"
 
 	"github.com/itchyny/gojq"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -38,6 +40,8 @@ type response struct {
 	Results []json.RawMessage
 	// Error has no values of the input.
 	Error string
+	// Used is the CPU time, and the timeout if that has passed.
+	Used time.Duration
 }
 
 // Patched is the result of a JSON patch.
@@ -83,21 +87,34 @@ func (r request) answer(ctx context.Context) (response, error) {
 }
 
 func (r request) serve() (answer response) {
+	before := used()
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
 	defer func() {
 		if recover() != nil { // with values of the input
 			answer = response{Error: "the library that executes it panicked"}
+		}
+		if answer.Used = used() - before; ctx.Err() != nil {
+			answer.Used = timeout
 		}
 	}()
 	var err error
 	if r.Patch != nil {
 		answer.Patched = r.patch()
 	} else {
-		answer.Results, err = r.run()
+		answer.Results, err = r.run(ctx)
 	}
 	if err != nil {
 		answer.Error = err.Error()
 	}
 	return answer
+}
+
+// used returns the CPU time of this process.
+func used() time.Duration {
+	var usage syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage) // it fails for wrong arguments only
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 // patch executes the operations at once, and one after the other if one of them fails, since the library does not return which.
@@ -135,7 +152,7 @@ func apply(patch jsonpatch.Patch, document []byte) (after []byte, err error) {
 }
 
 // run executes a program, which has no access to files, to environment variables or to other inputs.
-func (r request) run() (results []json.RawMessage, _ error) {
+func (r request) run(ctx context.Context) (results []json.RawMessage, _ error) {
 	code, err := compile(r.Program)
 	if err != nil || len(r.Input) == 0 {
 		return nil, err
@@ -146,8 +163,6 @@ func (r request) run() (results []json.RawMessage, _ error) {
 	if err := decoder.Decode(&input); err != nil {
 		return nil, fmt.Errorf("decoding the input of the jq program: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
 	iter, room := code.RunWithContext(ctx, input), mostOfResults
 	for {
 		result, ok := iter.Next()
