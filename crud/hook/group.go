@@ -57,13 +57,11 @@ const mostPasses = 10
 func killEscaped(variable string) {
 	for range mostPasses {
 		found := false
-		environments, _ := filepath.Glob("/proc/[0-9]*/environ") // it fails for a wrong pattern only
-		for _, path := range environments {
-			content, err := os.ReadFile(path) //nolint:gosec // of /proc
-			if err != nil || !bytes.Contains(content, []byte(variable+"\x00")) {
-				continue
-			}
-			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil && pid != os.Getpid() {
+		processes, _ := os.ReadDir("/proc") // filepath.Glob would list the folder of each process, which takes several times as long
+		for _, process := range processes {
+			pid, err := strconv.Atoi(process.Name())
+			content, failed := os.ReadFile(filepath.Join("/proc", process.Name(), "environ"))
+			if err == nil && failed == nil && pid != os.Getpid() && bytes.Contains(content, []byte(variable+"\x00")) {
 				found = true
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 				_, _ = syscall.Wait4(pid, nil, 0, nil) // it fails for a process that is no child
