@@ -139,7 +139,9 @@ func (t *term) write(hook *Hook) (done func()) {
 		defer t.mu.Unlock()
 		t.writing[hook]--
 		for _, q := range t.queues {
-			t.impl.EnqueueKey(keyOf(q.name))
+			if slices.ContainsFunc(q.tasks, func(other *task) bool { return other.hook == hook }) {
+				t.impl.EnqueueKey(keyOf(q.name))
+			}
 		}
 	}
 }

@@ -10,7 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/zap"
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"knative.dev/pkg/controller"
 
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/operations"
@@ -70,6 +73,21 @@ func TestQueue_Next_NoHookDelaysAnotherByMoreThanOneRun(t *testing.T) {
 		if got := got.String(); got != want {
 			t.Errorf("%s: the order is %s, want %s", tasks, got, want)
 		}
+	}
+}
+
+// A process may have many queues, and each operation would make all of them look for a task.
+func TestWrite_OperationsEnd_OnlyQueuesWithTasksOfTheHookContinue(t *testing.T) {
+	impl := controller.NewContext(t.Context(), &runner{}, controller.ControllerOptions{WorkQueueName: "Hooks", Logger: zap.NewNop().Sugar()})
+	writes, other := &Hook{}, &Hook{}
+	tm := &term{runner: &runner{impl: impl}, writing: map[*Hook]int{}, queues: map[string]*queue{
+		"waits": {name: "waits", tasks: []*task{{hook: other}, {hook: writes}}}, "others": {name: "others", tasks: []*task{{hook: other}}}, "empty": {name: "empty"},
+	}}
+	tm.write(writes)()
+	if queued := impl.WorkQueue(); queued.Len() != 1 {
+		t.Errorf("%d queues continue", queued.Len())
+	} else if key, _ := queued.Get(); key != keyOf("waits") {
+		t.Errorf("the queue %v continues", key)
 	}
 }
 
