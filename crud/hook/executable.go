@@ -136,9 +136,12 @@ func (x *executable) call(ctx context.Context, run *Run) (file operations.File, 
 // read reads and parses what a hook wrote into the file of a variable. reason is that of the rejection of a mistake.
 func read[T any](root *os.Root, variable, what string, limit int64, reason string, parse func([]byte) (T, error)) (parsed T, err error) {
 	content, err := readFile(root, variable, limit)
-	if err != nil {
+	switch {
+	case err != nil:
 		reason = "file"
-	} else {
+	case int64(len(content)) > limit:
+		err = fmt.Errorf("%s: it has more than %d bytes", variable, limit)
+	default:
 		parsed, err = parse(content)
 	}
 	if err != nil {

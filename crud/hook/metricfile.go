@@ -52,9 +52,6 @@ type metricLine struct {
 
 // parseMetrics returns the lines of a file of metrics. The error is the first mistake, with the number of its line. prefix is Options.MetricPrefix.
 func parseMetrics(content []byte, prefix string) (lines []metricLine, _ error) {
-	if len(content) > mostOfMetrics {
-		return nil, fmt.Errorf("%s: it has more than %d bytes", metricsVariable, mostOfMetrics)
-	}
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	for number, read := 1, 0; ; {
 		begin := len(content) - len(bytes.TrimLeft(content[decoder.InputOffset():], " \t\r\n"))

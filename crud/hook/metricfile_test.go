@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package hook
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -87,9 +88,17 @@ func manyLabels() string {
 	return strings.Join(labels, ",")
 }
 
-func TestParseMetrics_FileIsTooLarge_IsAnError(t *testing.T) {
-	_, err := parseMetrics([]byte(strings.Repeat(" ", mostOfMetrics+1)), "")
-	if err == nil || !strings.Contains(err.Error(), "METRICS_PATH: it has more than 1048576 bytes") {
+func TestRead_FileIsTooLarge_IsAnError(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := root.WriteFile(files[metricsVariable], []byte(strings.Repeat(" ", mostOfMetrics+1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = read(root, metricsVariable, "metrics", mostOfMetrics, "metrics", func(content []byte) ([]metricLine, error) { return parseMetrics(content, "") })
+	rejected, ok := errors.AsType[*rejection](err)
+	if !ok || rejected.reason != "metrics" || err.Error() != "reading its metrics: METRICS_PATH: it has more than 1048576 bytes" {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -207,9 +207,6 @@ const (
 
 // decodeResponse decodes the file of a response. It is nil if the file is empty.
 func decodeResponse(content []byte) (*Response, error) {
-	if len(content) > mostOfResponse {
-		return nil, fmt.Errorf("it has more than %d bytes", mostOfResponse)
-	}
 	if len(strings.TrimSpace(string(content))) == 0 {
 		return nil, nil //nolint:nilnil // the hook did not answer
 	}
