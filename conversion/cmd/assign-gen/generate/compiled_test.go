@@ -158,7 +158,7 @@ func TestRun_NewVersion_LeavesOlderConversionsUnchanged(t *testing.T) {
 	}
 	// What these say of v1beta1 is not true of v1, which has the fields.
 	for _, marker := range []string{
-		"+conversion:basis=ID,Branch", "+conversion:older=drop,reason=older clients would be misled by it",
+		"+conversion:older=drop,reason=older clients would be misled by it",
 		"+conversion:older=drop,reason=it must not leave this version", "+conversion:older=augment",
 	} {
 		change(t, filepath.Join("widget", "v2", "gadget_types.go"), "\t// "+marker+"\n", "")

@@ -18,7 +18,7 @@ import (
 // The generated tests of what a version shows find faults of a plan, so that nothing here comes from one: only markers, and values of enums.
 
 // undecided are markers that decide nothing about values.
-var undecided = []string{"conversion:name", "conversion:sensitive", "conversion:positional", "conversion:key", "conversion:basis", "conversion:skip"}
+var undecided = []string{"conversion:name", "conversion:sensitive", "conversion:positional", "conversion:key", "conversion:skip"}
 
 // decides reports whether a marker decides about values of the next version, and decidesOlder about values of the older one.
 func decides(marker model.Marker) bool {

@@ -31,21 +31,15 @@ func (p *printer) stashed(f flow, each *plan.FieldPlan) {
 		kept = stash{key: each.OlderKey, path: each.From, leaves: f.up}
 	}
 	kept.value = choose(kept.leaves, f.source(), f.target()) + "." + kept.path.String()
-	switch key, basis := p.keyName(kept.key), basisOf(each); {
+	switch {
 	case each.Presence:
 		p.stashedPresence(f, kept)
 	case len(kept.path) > 1:
 		p.stashedInside(f, kept)
-	case kept.leaves && basis == "":
+	case kept.leaves:
 		p.put(f, kept.key, kept.value)
-	case kept.leaves: // after the hook, when the basis is known
-		p.linef("bag.Remove(%s)", key)
-	case basis == "":
-		p.linef("bag.Take(%s, &%s)", key, kept.value)
 	default:
-		p.linef("if bag.TakeDerived(%s, %s, &%s) != %s {", key, basis, kept.value, p.runtime("Exact"))
-		p.linef("%s = nil", kept.value)
-		p.linef("}")
+		p.linef("bag.Take(%s, &%s)", p.keyName(kept.key), kept.value)
 	}
 }
 
@@ -116,35 +110,21 @@ func (p *printer) attempt(f flow, call string) {
 
 // derived prints what is stashed after the hook: values that hold good only for what the destination shows now.
 func (p *printer) derived(f flow, each *plan.FieldPlan) {
-	switch {
-	case each.Fate == plan.StashedNewer && basisOf(each) != "" && !f.up:
-		p.putDerived(f, each.NewerKey, "src."+each.Newer.String(), basisOf(each))
-	case each.Fate == plan.Converted && each.Conversion.Inexact():
-		p.linef("if !%s {", exactName(f, each))
-		older, newer := p.shown(f, "in", each.From), p.shown(f, choose(f.up, "dst", "src"), each.Newer)
-		if f.up {
-			p.putDerived(f, each.OlderKey, older, newer)
-		} else {
-			p.putDerived(f, each.NewerKey, newer, older)
-		}
-		p.linef("}")
+	if each.Fate != plan.Converted || !each.Conversion.Inexact() {
+		return
 	}
+	p.linef("if !%s {", exactName(f, each))
+	older, newer := p.shown(f, "in", each.From), p.shown(f, choose(f.up, "dst", "src"), each.Newer)
+	if f.up {
+		p.putDerived(f, each.OlderKey, older, newer)
+	} else {
+		p.putDerived(f, each.NewerKey, newer, older)
+	}
+	p.linef("}")
 }
 
 func (p *printer) putDerived(f flow, key, value, basis string) {
 	p.attempt(f, fmt.Sprintf("%s.PropertyBag.PutDerived(%s, %s, %s)", f.target(), p.keyName(key), value, basis))
-}
-
-// basisOf is the expression of what a stash holds good for, in either direction: the older struct is the receiver.
-func basisOf(each *plan.FieldPlan) string {
-	switch fields := model.Each(each.Basis, func(f *plan.Field) string { return "in." + f.Name() }); len(fields) {
-	case 0:
-		return ""
-	case 1:
-		return fields[0]
-	default:
-		return "[]any{" + strings.Join(fields, ", ") + "}"
-	}
 }
 
 // keyName is the constant of a bag key.

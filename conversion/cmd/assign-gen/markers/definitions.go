@@ -77,7 +77,6 @@ var definitions = []definition{
 	{"conversion:enum", onField, required, enumUses, func(s *settings, r reader) { s.ofField.Enum = r.enum() }},
 	{"conversion:with", onField, required, withUses, func(s *settings, r reader) { s.ofField.With = r.functions() }},
 	{"conversion:unit", onField, required, "seconds", func(s *settings, r reader) { s.ofField.Unit = r.unit() }},
-	{"conversion:basis", onField, required, "OlderField,OlderField", func(s *settings, r reader) { s.ofField.Basis = list(r.Value) }},
 	{"conversion:zero", onField, required, "absent", func(s *settings, r reader) { s.ofField.ZeroIsAbsent = r.isAbsent() }},
 	{"conversion:sensitive", onField, none, "", func(s *settings, _ reader) { s.ofField.Sensitive = true }},
 	{"conversion:positional", onField, none, "", func(s *settings, _ reader) { s.ofField.Positional = true }},

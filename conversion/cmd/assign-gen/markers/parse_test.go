@@ -46,7 +46,6 @@ func TestParse_Markers_ReturnsSettings(t *testing.T) {
 		{Name: "conversion:rename", Value: "Status.Address"},
 		{Name: "conversion:strategy", Value: "drop,reason=it was never read, and never will be"},
 		{Name: "conversion:older", Value: "augment,fixed=it has one value, always"},
-		{Name: "conversion:basis", Value: "A,B"},
 		{Name: "conversion:enum", Value: "Internal:local,External:public,fallback=Internal"},
 		{Name: "conversion:with", Value: "up, down,metadata"},
 		{Name: "conversion:unit", Value: "seconds"},
@@ -62,7 +61,6 @@ func TestParse_Markers_ReturnsSettings(t *testing.T) {
 		Rename:       [][]string{{"Status", "Address"}},
 		ToNext:       Treatment{Strategy: Drop, Reason: "it was never read, and never will be"},
 		ToOlder:      Treatment{Strategy: Augment, Reason: "it has one value, always", Fixed: true},
-		Basis:        []string{"A", "B"},
 		Enum:         &Enum{Values: []EnumValue{{"Internal", "local"}, {"External", "public"}}, Fallback: "Internal"},
 		With:         &Functions{Up: "up", Down: "down", Metadata: true},
 		Unit:         "seconds",
@@ -119,7 +117,7 @@ func TestParse_InvalidMarkers_AreProblems(t *testing.T) {
 	const (
 		rename       = "write +conversion:rename=NewField or +conversion:rename=Struct.Field"
 		fieldMarkers = "the markers of a field are +conversion:rename, +conversion:alias, +conversion:flatten, +conversion:strategy, +conversion:older, +conversion:enum, +conversion:with, +conversion:unit, " +
-			"+conversion:basis, +conversion:zero, +conversion:sensitive, +conversion:positional, +conversion:key"
+			"+conversion:zero, +conversion:sensitive, +conversion:positional, +conversion:key"
 	)
 	for name, test := range map[string]struct {
 		markers   []model.Marker
@@ -158,8 +156,8 @@ func TestParse_InvalidMarkers_AreProblems(t *testing.T) {
 			`the marker +conversion:sensitive takes no value, and has "yes"`, "write +conversion:sensitive",
 		},
 		"no value": {
-			[]model.Marker{{Name: "conversion:basis"}},
-			`the marker +conversion:basis needs a value`, "write +conversion:basis=OlderField,OlderField",
+			[]model.Marker{{Name: "conversion:rename"}},
+			`the marker +conversion:rename needs a value`, rename,
 		},
 		"misspelt strategy": {
 			[]model.Marker{{Name: "conversion:strategy", Value: "agument"}},

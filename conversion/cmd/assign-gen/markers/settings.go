@@ -107,9 +107,6 @@ type Field struct {
 	Unit string
 	// With are the functions that convert the field to the next version and back.
 	With *Functions
-	// Basis are the fields of the older version that a stash of this field holds good for: when one of them was changed
-	// there, the stash is out of date.
-	Basis []string
 	// ZeroIsAbsent reports whether the zero value of the field means that the field is absent, although JSON shows it.
 	ZeroIsAbsent bool
 	// Sensitive reports whether the field must never be stored in the annotation.

@@ -101,8 +101,7 @@ func (s *Struct) label() string {
 // declares the field.
 func borrowedSettings(settings markers.Field) markers.Field {
 	return markers.Field{
-		ToOlder: settings.ToOlder, Basis: settings.Basis,
-		ZeroIsAbsent: settings.ZeroIsAbsent, Sensitive: settings.Sensitive,
+		ToOlder: settings.ToOlder, ZeroIsAbsent: settings.ZeroIsAbsent, Sensitive: settings.Sensitive,
 		Positional: settings.Positional, ListMapKeys: settings.ListMapKeys, KeyMarker: settings.KeyMarker,
 	}
 }

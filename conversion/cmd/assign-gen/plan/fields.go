@@ -6,11 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package plan
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
-	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
@@ -145,34 +143,12 @@ func (m *matching) newerOnly(path Path) {
 		}
 		if result.Fate == StashedNewer {
 			m.stashable(field, "+conversion:older")
-			result.Basis = m.basis(field)
 		}
 	}
 	if result.Fate == StashedNewer {
 		result.NewerKey = m.newerKey(path)
 	}
 	m.pair.Fields = append(m.pair.Fields, result)
-}
-
-// basis finds the older fields that a stash holds good for.
-func (m *matching) basis(field *Field) []*Field {
-	var basis []*Field
-	for _, name := range field.Settings.Basis {
-		older := m.pair.Older.Field(name)
-		if older == nil {
-			m.problem(problem.NoRenameTarget, field.label(),
-				fmt.Sprintf("its basis is %s, and %s has no such field%s", name, m.pair.Older.label(),
-					problem.Suggestion(name, model.Each(m.pair.Older.Fields, (*Field).Name))),
-				"correct +conversion:basis; it names fields of the older version")
-			continue
-		}
-		if older.Settings.Sensitive {
-			m.problem(problem.SensitiveStash, older.label(), "the field is sensitive, and a fingerprint of it would be kept as the basis of "+field.label(),
-				"choose another +conversion:basis")
-		}
-		basis = append(basis, older)
-	}
-	return basis
 }
 
 // convert plans a field that both versions have.

@@ -35,7 +35,7 @@ func TestFields_EachPair_HasTheExpectedFate(t *testing.T) {
 		field("Hooked", slice(text)),
 		field("Kept", mapOf(text, text)),
 		field("Count", basic("int64")),
-		field("Fresh", text, "+conversion:basis=Same"),
+		field("Fresh", text),
 		field("Ours", text, "+conversion:older=augment"),
 		field("Unwanted", text, "+conversion:older=drop,reason=older clients never see it"),
 	}
@@ -49,21 +49,18 @@ func TestFields_EachPair_HasTheExpectedFate(t *testing.T) {
 		t.Error("the hook is not mandatory")
 	}
 
-	type row struct{ Fate, Older, Newer, OlderKey, NewerKey, Basis, Reason string }
+	type row struct{ Fate, Older, Newer, OlderKey, NewerKey, Reason string }
 	var got []row
 	for _, each := range pair.Fields {
 		next := row{Fate: string(each.Fate), Newer: each.Newer.String(), OlderKey: each.OlderKey, NewerKey: each.NewerKey, Reason: each.Reason}
 		if each.Older != nil {
 			next.Older = each.Older.Name()
 		}
-		for _, basis := range each.Basis {
-			next.Basis += basis.Name()
-		}
 		got = append(got, next)
 	}
 	want := []row{
 		{Fate: "converted", Older: "Count", Newer: "Count", OlderKey: "v1beta1/count", NewerKey: "v1/count"},
-		{Fate: "stashed (newer)", Newer: "Fresh", NewerKey: "v1/fresh", Basis: "Same"},
+		{Fate: "stashed (newer)", Newer: "Fresh", NewerKey: "v1/fresh"},
 		{Fate: "stashed (older)", Older: "Gone", OlderKey: "v1beta1/gone"},
 		{Fate: "augmented (newer)", Newer: "Hooked", NewerKey: "v1/hooked"},
 		{Fate: "augmented (older)", Older: "Hooked", OlderKey: "v1beta1/hooked"},

@@ -8,7 +8,6 @@ package plan
 import (
 	"slices"
 
-	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
@@ -42,12 +41,9 @@ func (p *planner) unusedAt(field *Field, pairs []*Pair) {
 		p.problem(problem.BadMarker, field.label(),
 			"+conversion:zero is at a field that is no number, text, bool, list or map that JSON always shows", "remove it")
 	}
-	if (settings.ToOlder.Strategy != "" || settings.Basis != nil) && !p.used[field.label()] {
+	if settings.ToOlder.Strategy != "" && !p.used[field.label()] {
 		p.problem(problem.BadMarker, field.label(), "the field has a marker about the older version, and no older version lacks the field",
-			"remove +conversion:older and +conversion:basis")
-	}
-	if settings.ToOlder.Strategy != "" && settings.ToOlder.Strategy != markers.Stash && settings.Basis != nil {
-		p.problem(problem.BadMarker, field.label(), "the field has a basis for its stash, and is not stashed", "remove +conversion:basis or +conversion:older")
+			"remove +conversion:older")
 	}
 }
 

@@ -105,7 +105,7 @@ func (m *matching) around(moved *FieldPlan) (older Path, key, reason string) {
 	for i, step := range moved.Newer {
 		rest := moved.Newer[i:].String()
 		end := model.Find(at.Fields, func(f *FieldPlan) bool { return f.Newer.String() == rest && !f.Presence && f != moved })
-		if end != nil && end.Fate == StashedNewer && end.Basis == nil {
+		if end != nil && end.Fate == StashedNewer {
 			return older, end.NewerKey, ""
 		}
 		next := at.direct(step.Name)

@@ -177,8 +177,6 @@ type FieldPlan struct {
 	// Presence says that a stash of a struct is not of its fields, which are planned one by one, but of its bag, or of
 	// the struct being there with nothing in it.
 	Presence bool
-	// Basis are older fields that a stash of the newer field holds good for.
-	Basis []*Field
 	// Reason is the reason for which a field is dropped.
 	Reason string
 }

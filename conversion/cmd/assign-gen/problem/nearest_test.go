@@ -8,13 +8,13 @@ package problem
 import "testing"
 
 func TestNearest_Misspelled_ReturnsTheNearest(t *testing.T) {
-	candidates := []string{"rename", "strategy", "enum", "basis"}
+	candidates := []string{"rename", "strategy", "enum", "unit"}
 	for _, test := range []struct{ word, want string }{
 		{"renam", "rename"},
 		{"rneame", "rename"},
 		{"Enum", "enum"},
 		{"stratgy", "strategy"},
-		{"basis", "basis"},
+		{"unit", "unit"},
 		{"positional", ""},
 		{"", ""},
 	} {

@@ -88,14 +88,10 @@ func difference(value, current string, before, types map[string]string) string {
 }
 
 func keptInWords(kept string) string {
-	switch basis, isBasis := strings.CutPrefix(kept, "basis="); {
-	case isBasis:
-		return "as long as " + strings.ReplaceAll(basis, ",", " and ") + " is unchanged"
-	case kept == "":
+	if kept == "" {
 		return "whatever the other version shows"
-	default:
-		return "in addition to the value at the other version"
 	}
+	return "in addition to the value at the other version"
 }
 
 // typesIn are the shapes of types of other modules that lines describe, by their names.

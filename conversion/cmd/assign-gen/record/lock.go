@@ -147,8 +147,6 @@ func (w *lockWriter) fieldLines(pair *plan.Pair, each *plan.FieldPlan) []string 
 		return []string{entry(pair.Older, each.NewerKey) + " bag"}
 	case each.Fate == plan.StashedOlder:
 		return []string{older("")}
-	case each.Fate == plan.StashedNewer && each.Basis != nil:
-		return []string{newer(" basis=" + strings.Join(model.Each(each.Basis, (*plan.Field).Key), ","))}
 	case each.Fate == plan.StashedNewer:
 		return []string{newer("")}
 	case each.Fate == plan.AugmentedOlder:

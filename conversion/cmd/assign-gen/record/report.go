@@ -132,10 +132,6 @@ func fate(link *plan.Link, each *plan.FieldPlan) string {
 	case plan.StashedOlder:
 		return "stashed at " + link.Newer.Name + skipped(link, each)
 	case plan.StashedNewer:
-		if each.Basis != nil {
-			basis := model.Each(each.Basis, func(f *plan.Field) string { return "`" + f.Key() + "`" })
-			return "stashed at " + link.Older.Name + " for as long as " + strings.Join(basis, " and ") + " is unchanged"
-		}
 		return "stashed at " + link.Older.Name
 	case plan.AugmentedOlder:
 		return hookInWords(each.Older.Settings.ToNext)

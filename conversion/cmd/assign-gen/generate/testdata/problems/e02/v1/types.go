@@ -21,8 +21,4 @@ type Widget struct {
 type WidgetSpec struct {
 	Same  string `json:"same"`
 	Route string `json:"route,omitempty"`
-	// Kept names a field that is not there.
-	//
-	// +conversion:basis=Sane
-	Kept string `json:"kept,omitempty"`
 }
