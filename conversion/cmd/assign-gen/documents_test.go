@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/args"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/record"
 )
 
 const (
@@ -114,6 +115,6 @@ func TestDocuments_Problems_AreAllDocumented(t *testing.T) {
 }
 
 func TestDocuments_GeneratedFiles_AreAllDocumented(t *testing.T) {
-	there := append(all(t, "generators/targets.go", `"(zz_generated[\w.]+)"`), args.New().ReportFile, args.New().LockFile)
+	there := append(all(t, "generators/targets.go", `"(zz_generated[\w.]+)"`), record.ReportFile, record.LockFile)
 	expectSame(t, "file", there, all(t, reference, `(zz_generated[\w.-]+\w|conversion\.lock)`))
 }

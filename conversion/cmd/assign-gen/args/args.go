@@ -28,20 +28,17 @@ type Args struct {
 	Kinds []string
 	// HeaderFile holds the comment that every generated Go file begins with.
 	HeaderFile string
-	// ReportFile and LockFile are relative to the folder that holds the hub's package.
-	ReportFile, LockFile string
 	// Interface is the interface that the conversion webhook calls.
 	Interface plan.Interface
-	// RoundTripDir is the folder of the tests through all versions, relative to the same; none are written if it is empty.
+	// RoundTripDir is the folder of the tests through all versions, relative to the folder that holds the hub's package; none are written if it
+	// is empty.
 	RoundTripDir string
 	// Release has all lines of the lock bind from now on.
 	Release bool
 }
 
 // New returns the defaults of the arguments.
-func New() *Args {
-	return &Args{Interface: plan.Knative, ReportFile: "zz_generated.conversion-report.md", LockFile: "conversion.lock", RoundTripDir: "roundtrip"}
-}
+func New() *Args { return &Args{Interface: plan.Knative, RoundTripDir: "roundtrip"} }
 
 // AddFlags defines the flags.
 func (a *Args) AddFlags(flags *pflag.FlagSet) {
@@ -51,8 +48,6 @@ func (a *Args) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&a.HeaderFile, "go-header-file", "h", a.HeaderFile, "file with the comment that generated Go files begin with")
 	flags.StringVar((*string)(&a.Interface), "interface", string(a.Interface),
 		"interface by which the conversion webhook calls the API: "+interfaces)
-	flags.StringVar(&a.ReportFile, "report-file", a.ReportFile, "report of every field's fate, relative to the folder above the hub's package")
-	flags.StringVar(&a.LockFile, "lock-file", a.LockFile, "list of released bag keys, relative to the folder above the hub's package")
 	flags.StringVar(&a.RoundTripDir, "round-trip-dir", a.RoundTripDir,
 		"folder of the tests that take objects through all versions, relative to the folder above the hub's package; empty for none")
 	flags.BoolVar(&a.Release, "release", a.Release, "have the whole lock bind from now on, because a release writes what it lists")
@@ -69,19 +64,8 @@ func (a *Args) Validate() error {
 	if a.Interface != plan.Knative && a.Interface != plan.ControllerRuntime {
 		return fmt.Errorf("--interface is %q: choose %s", a.Interface, interfaces)
 	}
-	if a.ReportFile == "" {
-		return errors.New("--report-file is empty: name the file for the report")
-	}
-	if a.LockFile == "" {
-		return errors.New("--lock-file is empty: name the file that lists the released bag keys")
-	}
-	for flag, path := range a.places() {
-		if filepath.IsAbs(path) {
-			return fmt.Errorf("%s is %s: name it by its path from the folder above the hub's package", flag, path)
-		}
-	}
-	if filepath.Clean(a.ReportFile) == filepath.Clean(a.LockFile) {
-		return fmt.Errorf("--report-file and --lock-file are both %s: name two files", a.LockFile)
+	if filepath.IsAbs(a.RoundTripDir) {
+		return fmt.Errorf("--round-trip-dir is %s: name it by its path from the folder above the hub's package", a.RoundTripDir)
 	}
 	return nil
 }
@@ -91,17 +75,11 @@ func (a *Args) ValidateSeveral() error {
 	if len(a.Kinds) > 0 {
 		return errors.New("--kinds selects kinds of one API, and --input-dirs names packages of several: run assign-gen for each of them, or omit --kinds")
 	}
-	for flag, path := range a.places() {
-		if path != "" && !filepath.IsLocal(path) {
-			return fmt.Errorf("%s is %s, where the files of several APIs would be one: name it below the folder above the hub's package", flag, path)
-		}
+	if a.RoundTripDir != "" && !filepath.IsLocal(a.RoundTripDir) {
+		return fmt.Errorf("--round-trip-dir is %s, where the files of several APIs would be one: name it below the folder above the hub's package",
+			a.RoundTripDir)
 	}
 	return nil
-}
-
-// places are the files and the folder that are relative to the folder above the hub's package, by their flags.
-func (a *Args) places() map[string]string {
-	return map[string]string{"--report-file": a.ReportFile, "--lock-file": a.LockFile, "--round-trip-dir": a.RoundTripDir}
 }
 
 // Header reads the header file, which may hold nothing but a comment.

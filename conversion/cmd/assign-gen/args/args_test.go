@@ -25,14 +25,9 @@ func TestArgs_InvalidCommandLine_ReturnsErrorWithFlagAndRemedy(t *testing.T) {
 		change func(a *args.Args)
 		want   string
 	}{
-		"no packages":             {func(a *args.Args) { a.InputDirs = nil }, "--input-dirs is empty: name the API package of every version"},
-		"no report":               {func(a *args.Args) { a.ReportFile = "" }, "--report-file is empty: name the file for the report"},
-		"no lock":                 {func(a *args.Args) { a.LockFile = "" }, "--lock-file is empty: name the file that lists the released bag keys"},
-		"report elsewhere":        {func(a *args.Args) { a.ReportFile = elsewhere }, "--report-file is " + elsewhere + place},
-		"lock elsewhere":          {func(a *args.Args) { a.LockFile = elsewhere }, "--lock-file is " + elsewhere + place},
-		"round trips elsewhere":   {func(a *args.Args) { a.RoundTripDir = elsewhere }, "--round-trip-dir is " + elsewhere + place},
-		"no such interface":       {func(a *args.Args) { a.Interface = "kubebuilder" }, `--interface is "kubebuilder": choose knative or controller-runtime`},
-		"report and lock are one": {func(a *args.Args) { a.ReportFile = "./" + a.LockFile }, "--report-file and --lock-file are both conversion.lock: name two files"},
+		"no packages":           {func(a *args.Args) { a.InputDirs = nil }, "--input-dirs is empty: name the API package of every version"},
+		"round trips elsewhere": {func(a *args.Args) { a.RoundTripDir = elsewhere }, "--round-trip-dir is " + elsewhere + place},
+		"no such interface":     {func(a *args.Args) { a.Interface = "kubebuilder" }, `--interface is "kubebuilder": choose knative or controller-runtime`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := args.New()
@@ -55,11 +50,9 @@ func TestArgs_SeveralAPIs_ReturnErrorForArgumentsOfOne(t *testing.T) {
 		want   string
 	}{
 		"defaults":       {func(*args.Args) {}, ""},
+		"folder inside":  {func(a *args.Args) { a.RoundTripDir = "tests/roundtrip" }, ""},
 		"no round trips": {func(a *args.Args) { a.RoundTripDir = "" }, ""},
-		"folder inside":  {func(a *args.Args) { a.LockFile = "locks/conversion.lock" }, ""},
 		"kinds":          {func(a *args.Args) { a.Kinds = []string{"Widget"} }, "--kinds selects kinds of one API, "},
-		"one report":     {func(a *args.Args) { a.ReportFile = "../report.md" }, "--report-file is ../report.md, "},
-		"one lock":       {func(a *args.Args) { a.LockFile = "../conversion.lock" }, "--lock-file is ../conversion.lock, "},
 		"one folder":     {func(a *args.Args) { a.RoundTripDir = "../roundtrip" }, "--round-trip-dir is ../roundtrip, "},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -82,11 +82,11 @@ func newOutput(a *args.Args, packages []*model.Package, layout generators.Layout
 	if a.RoundTripDir != "" {
 		layout.RoundTripDir = filepath.Join(root, a.RoundTripDir)
 		layout.RoundTripPackage = path.Join(path.Dir(all.Hub.Package.Path), filepath.ToSlash(a.RoundTripDir))
-		if layout.Report, err = filepath.Rel(a.RoundTripDir, a.ReportFile); err != nil {
+		if layout.Report, err = filepath.Rel(a.RoundTripDir, record.ReportFile); err != nil {
 			return nil, fmt.Errorf("finding the report from the tests: %w", err)
 		}
 	}
-	o := &output{plan: all, layout: layout, report: filepath.Join(root, a.ReportFile), lock: filepath.Join(root, a.LockFile), release: a.Release}
+	o := &output{plan: all, layout: layout, report: filepath.Join(root, record.ReportFile), lock: filepath.Join(root, record.LockFile), release: a.Release}
 	return o, o.useLock()
 }
 
@@ -118,7 +118,6 @@ func writeAll(outputs []*output) (err error) {
 	return m.do(folders)
 }
 
-// write adds the files of an API.
 func (o *output) write(m *move) error {
 	files, err := generators.Files(o.plan, o.layout)
 	if err != nil {
