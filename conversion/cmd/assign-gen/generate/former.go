@@ -8,6 +8,7 @@ package generate
 import (
 	"bytes"
 	_ "embed"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/build"
@@ -35,6 +36,7 @@ const (
 type sourcePackage struct {
 	positions *token.FileSet
 	files     []*sourceFile
+	imports   []string
 }
 
 type sourceFile struct {
@@ -51,7 +53,7 @@ func readSources(packages []*model.Package) (map[*model.Package]*sourcePackage, 
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", each.Path, err)
 		}
-		read := &sourcePackage{positions: token.NewFileSet()}
+		read := &sourcePackage{positions: token.NewFileSet(), imports: found.Imports}
 		for _, name := range found.GoFiles {
 			file := &sourceFile{path: filepath.Join(each.Dir, name)}
 			if file.content, err = os.ReadFile(file.path); err != nil {
@@ -99,7 +101,6 @@ func (s *sourcePackage) function(receiver, name string) *ast.FuncDecl {
 	return nil
 }
 
-// receiverOf is the name of the type of a method.
 func receiverOf(function *ast.FuncDecl) string {
 	if function.Recv == nil {
 		return ""
@@ -112,13 +113,6 @@ func receiverOf(function *ast.FuncDecl) string {
 		return name.Name
 	}
 	return ""
-}
-
-// imports reports whether a file imports a package.
-func (s *sourcePackage) imports(path string) bool {
-	return slices.ContainsFunc(s.files, func(file *sourceFile) bool {
-		return slices.ContainsFunc(file.syntax.Imports, func(spec *ast.ImportSpec) bool { return spec.Path.Value == strconv.Quote(path) })
-	})
 }
 
 // unused lists the files and functions that generated conversions replace.
@@ -192,7 +186,6 @@ func (s *sourcePackage) bury(dead map[*ast.FuncDecl]bool) (found bool) {
 	return found
 }
 
-// former are the hand-written conversions of an API.
 type former struct {
 	sources map[*model.Package]*sourcePackage
 	// path is the import path above the copies.
@@ -214,13 +207,12 @@ func newFormer(versions []*model.Package, sources map[*model.Package]*sourcePack
 	for i, older := range versions {
 		for _, newer := range versions[i+1:] {
 			pair := &formerPair{Older: older, Newer: newer, converter: older}
-			if !sources[older].imports(newer.Path) {
+			if !slices.Contains(sources[older].imports, newer.Path) {
 				pair.converter = newer
 			}
-			if !sources[pair.converter].imports(pair.other().Path) {
-				continue
+			if slices.Contains(sources[pair.converter].imports, pair.other().Path) {
+				f.pairs = append(f.pairs, pair)
 			}
-			f.pairs = append(f.pairs, pair)
 		}
 	}
 	for _, pair := range f.pairs {
@@ -241,7 +233,6 @@ func (p *formerPair) other() *model.Package {
 	return p.Older
 }
 
-// addKind adds a kind with conversions.
 func (f *former) addKind(pair *formerPair, kind string) {
 	source := f.sources[pair.converter]
 	convertTo := source.function(kind, "ConvertTo")
@@ -340,14 +331,11 @@ var formerText string
 
 var formerTemplate = template.Must(template.New("").Parse(formerText))
 
-// test is the test that compares the conversions.
 func (f *former) test(header, pkg string) ([]byte, error) {
 	var text bytes.Buffer
-	if err := formerTemplate.Execute(&text, map[string]any{"Header": header, "Package": pkg, "Former": f, "Pairs": f.pairs}); err != nil {
-		return nil, fmt.Errorf("writing the test with the former conversions: %w", err)
-	}
-	content, err := format.Source(text.Bytes())
-	if err != nil {
+	err := formerTemplate.Execute(&text, map[string]any{"Header": header, "Package": pkg, "Former": f, "Pairs": f.pairs})
+	content, invalid := format.Source(text.Bytes())
+	if err = errors.Join(err, invalid); err != nil {
 		return nil, fmt.Errorf("writing the test with the former conversions: %w", err)
 	}
 	return content, nil
