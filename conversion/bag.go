@@ -29,7 +29,6 @@ type PropertyBag map[string]Entry
 // Entry is one property. It cannot be changed, so that bags may share it. Its zero value is no entry.
 type Entry struct{ form entryForm }
 
-// entryForm is an entry as JSON.
 type entryForm struct {
 	// Basis is the fingerprint of what the property was derived from, if it was.
 	Basis string `json:"b,omitempty"`
@@ -192,7 +191,6 @@ func (e Entry) decode(out any) bool {
 	return true
 }
 
-// isRetired reports whether a key belongs to one of these versions.
 func isRetired(key string, versions []string) bool {
 	version, _, ok := strings.Cut(key, "/")
 	return ok && slices.Contains(versions, version)

@@ -96,7 +96,6 @@ func derive[From, To any](bag *PropertyBag, put string, src From, dst *To, there
 	return nil
 }
 
-// isNil reports whether a value is of a type that can be nil, and is nil.
 func isNil[T any](value *T) bool {
 	switch at := reflect.ValueOf(value).Elem(); at.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:

@@ -38,7 +38,6 @@ func (m *marks) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// walk visits a node and then everything below it.
 func (n *node) walk(depth int, visit func(n *node, depth int)) {
 	if n == nil { // in JSON null
 		return

@@ -115,7 +115,6 @@ func (v *Validator[T]) validate(ctx context.Context, object T, live metav1.Objec
 	return warnings, nil
 }
 
-// validateSpokes returns the findings about the representations of an object.
 func (v *Validator[T]) validateSpokes(object T, live metav1.Object) (findings []conversion.Finding, _ error) {
 	for _, version := range slices.Sorted(maps.Keys(v.Spokes)) {
 		found, err := v.validateSpoke(version, object)

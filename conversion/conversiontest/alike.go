@@ -61,7 +61,6 @@ const (
 	whether
 )
 
-// finder compares types.
 type finder struct {
 	kind     Kind
 	versions [2]string
@@ -149,7 +148,6 @@ func (f *finder) ofField(s *same, a, b inJSON) *same {
 	return &leaf
 }
 
-// isDecided reports whether a marker of a version decides about a type, or about a field of it.
 func (f *finder) isDecided(side int, t reflect.Type, field string) bool {
 	name := t.Name()
 	if field != "" {
@@ -228,7 +226,6 @@ func isAlike(a, b reflect.Type, above []reflect.Type) bool {
 
 func hasJSONOfItsOwn(t reflect.Type) bool { return hasOwnJSON(reflect.New(t).Elem()) }
 
-// hasHook reports whether a storage type has the method of a hook.
 func hasHook(storage reflect.Type) bool {
 	if storage == nil {
 		return false

@@ -113,13 +113,11 @@ func visible(t *testing.T, object, annotation string) string {
 	return canonical(t, all)
 }
 
-// stashed is the annotation of an object.
 func stashed(object whole, annotation string) (text string, ok bool) {
 	text, ok, _ = unstructured.NestedString(object, "metadata", "annotations", annotation)
 	return text, ok
 }
 
-// stash sets the annotation of an object.
 func stash(t *testing.T, object whole, annotation, text string) {
 	t.Helper()
 	if err := unstructured.SetNestedField(object, text, "metadata", "annotations", annotation); err != nil {

@@ -19,7 +19,6 @@ import (
 	"github.com/mallard-dev/mallard/conversion"
 )
 
-// canonical is an object as canonical JSON.
 func canonical(t *testing.T, object any) string {
 	t.Helper()
 	text, err := conversion.Canonical(object)

@@ -108,7 +108,6 @@ func pathOf(value reflect.Value, name string) string {
 	}
 }
 
-// trip records an object and the result of its round trip.
 func (c *coverage) trip(before, after any) {
 	first, second := make(map[string]bool), make(map[string]bool)
 	c.note(reflect.ValueOf(before).Elem(), "", first)

@@ -72,7 +72,6 @@ func (f *filler) withEverything() *filler {
 // withParts leaves out a quarter of the pointers, lists and maps.
 func (f *filler) withParts() { f.filler.NilChance(0.25) }
 
-// fill fills what a pointer points to.
 func (f *filler) fill(object any) {
 	f.learn(reflect.TypeOf(object).Elem())
 	f.filler.Fill(object)

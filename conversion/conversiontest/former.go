@@ -111,7 +111,6 @@ func (k Kind) compareFormer(t *testing.T, former Former) (unknown, unused, lost 
 	return unknown, unused, lost
 }
 
-// indices are those of lists in a path.
 var indices = regexp.MustCompile(`\[\d+\]`)
 
 // note adds an example of each difference of two objects, described by one of three texts: what only one of them has, or both.
@@ -131,7 +130,6 @@ func note(found map[string]string, way, one, other, onlyOther, onlyOne, both str
 	}
 }
 
-// brief is the beginning of a value as JSON.
 func brief(value any) string {
 	const most = 200
 	text := inText(value)
@@ -147,7 +145,6 @@ func isWithin(at, place string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// version returns the version of a name.
 func (k Kind) version(t *testing.T, name string) Version {
 	t.Helper()
 	at := slices.IndexFunc(k.Versions, func(v Version) bool { return v.Name == name })

@@ -65,7 +65,6 @@ func (h Hook) has(method string) bool {
 	return known
 }
 
-// want lists the methods of the hook.
 func (h Hook) want() string {
 	var methods []string
 	for method := range h.hook.Methods() {

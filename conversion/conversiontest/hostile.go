@@ -99,7 +99,6 @@ func expectWithinLimit(t *testing.T, source, made, annotation string) {
 // anyByte are bytes of all sorts, few of which stand for themselves in JSON.
 const anyByte = "\x00\n\x7f\x80\xc3\xff\"\\{}[],: 09-eE.tfnu/~"
 
-// attack gives an object another annotation.
 func (f *filler) attack(t *testing.T, object, other whole, annotation string) {
 	t.Helper()
 	own, _ := stashed(object, annotation)

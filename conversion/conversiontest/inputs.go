@@ -60,7 +60,6 @@ func shareOf(inputs int) int {
 	return max(1, inputs/pairs)
 }
 
-// random makes objects of the kind.
 func (k Kind) random(t testing.TB) *filler {
 	t.Helper()
 	return newFiller(testrand.SourceFor(t, k.inputs), k.Functions)

@@ -60,7 +60,6 @@ func (k Kind) expectNothing(t *testing.T, object, annotation string, a, b Versio
 	}
 }
 
-// isFixed reports whether hooks fill the field of a key even if there is no value.
 func (k Kind) isFixed(key string) bool {
 	return slices.ContainsFunc(k.Versions, func(v Version) bool { return slices.Contains(v.Fixed, key) })
 }

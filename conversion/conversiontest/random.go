@@ -134,13 +134,11 @@ func word(c interface{ Intn(n int) int }) string {
 	return text.String()
 }
 
-// moment is a whole second, which is what JSON keeps.
 func moment(c randfill.Continue) time.Time {
 	const seconds = 4e9
 	return time.Unix(c.Int63n(seconds), 0).UTC()
 }
 
-// hasOwnJSON reports whether a type writes its JSON itself.
 func hasOwnJSON(value reflect.Value) bool {
 	switch value.Addr().Interface().(type) {
 	case json.Marshaler, encoding.TextMarshaler:

@@ -150,7 +150,6 @@ func (k Kind) Random(t *testing.T) func(version Version) metav1.Object {
 	}
 }
 
-// there goes from a to b and back.
 func (k Kind) there(t *testing.T, source rand.Source, a, b Version) {
 	t.Helper()
 	random := newFiller(source, k.Functions)
@@ -176,7 +175,6 @@ func (k Kind) always(t *testing.T, a, b Version) {
 	}
 }
 
-// around goes from a through b to c and back to a.
 func (k Kind) around(t *testing.T, source rand.Source, a, b, c Version) {
 	t.Helper()
 	random := newFiller(source, k.Functions)
@@ -200,7 +198,6 @@ func (f *filler) object(t *testing.T, version Version) metav1.Object {
 	return object
 }
 
-// converted reads an object and converts it.
 func (k Kind) converted(t *testing.T, text string, from, to Version) metav1.Object {
 	t.Helper()
 	made := to.New()

@@ -190,7 +190,6 @@ func (a *adoption) packageMarkers(sources map[*model.Package]*sourcePackage) err
 	return nil
 }
 
-// write adds the changed and the new files of an API, and a report for its authors.
 func (a *adoption) write(m *move, header, roundTripDir string, report *strings.Builder) error {
 	hub := a.versions[len(a.versions)-1]
 	root := filepath.Dir(hub.Dir)

@@ -156,7 +156,6 @@ func (p *printer) foreignList(o *operation, t *model.Type) {
 	o.kind, o.elem = throughKind[t.Base().Kind], &operation{kind: set, target: func() string { return p.storage(t.Base().Elem) }}
 }
 
-// edgeKeys casts the keys of a map whose type has a name.
 func (p *printer) edgeKeys(version *plan.Version, o *operation, key *model.Type, load bool) {
 	if key.Kind != model.Named {
 		return
@@ -217,7 +216,6 @@ func (p *printer) keyed(f flow, each *plan.FieldPlan, dst, src string) {
 	p.linef("} else {\nbag.Remove(%s)\n}", p.keyName(order))
 }
 
-// keyOf is the function that returns the key of an element.
 func (p *printer) keyOf(list *model.Type, field string) string {
 	return fmt.Sprintf("func(element *%s) *string { return element.%s }", p.storage(list.Elem), field)
 }

@@ -73,7 +73,6 @@ func (p *printer) rootEdge(each *plan.Struct) {
 	p.end()
 }
 
-// toHub prints the way of a kind to the hub and back.
 func (p *printer) toHub(all *plan.Plan, each *plan.Struct) {
 	w := way{
 		from: each.Name, hub: p.name(all.Hub.StoragePath(), hubKind(all, each)), words: "the storage type of the hub, " + all.Hub.Name,
@@ -85,7 +84,6 @@ func (p *printer) toHub(all *plan.Plan, each *plan.Struct) {
 	p.way(w)
 }
 
-// hubKind is the name of a kind in the hub.
 func hubKind(all *plan.Plan, each *plan.Struct) string {
 	for each.Version != all.Hub {
 		each = counterpart(all, each)

@@ -14,7 +14,6 @@ func (p *printer) enumName(e *plan.Enum, up bool) string {
 	return choose(up, "enumTo", "enumFrom") + p.enumNames[e.Name]
 }
 
-// enumNames chooses the names of a link's enums.
 func enumNames(link *plan.Link) map[string]string {
 	var all []string
 	for _, pair := range link.Pairs {
@@ -27,7 +26,6 @@ func enumNames(link *plan.Link) map[string]string {
 	return identifiers("", all)
 }
 
-// enums prints the functions that map a pair's enums.
 func (p *printer) enums(pair *plan.Pair) {
 	for _, each := range pair.Fields {
 		if e := enumOf(each); e != nil {

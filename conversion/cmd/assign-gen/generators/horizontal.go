@@ -62,7 +62,6 @@ func horizontal(link *plan.Link) []section {
 	return sections
 }
 
-// assignable prints the interface of a struct's hook.
 func (p *printer) assignable(link *plan.Link, pair *plan.Pair) {
 	newer := p.name(link.Newer.StoragePath(), pair.Newer.Name)
 	p.linef("// %s is implemented by %s if its conversion is augmented.", assignableName(pair), pair.Older.Name)
@@ -77,7 +76,6 @@ func (p *printer) assignable(link *plan.Link, pair *plan.Pair) {
 	}
 }
 
-// assignableName is the interface of a pair's hook.
 func assignableName(pair *plan.Pair) string { return "assignable" + pairName(pair) }
 
 // pairName is the name of a pair in generated identifiers. It is unique within the link.
@@ -152,7 +150,6 @@ func (p *printer) field(f flow, each *plan.FieldPlan) {
 	}
 }
 
-// converted prints the conversion of a field that both versions have.
 func (p *printer) converted(f flow, each *plan.FieldPlan) {
 	if moves(each) {
 		p.moved(f, each)

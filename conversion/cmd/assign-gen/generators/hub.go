@@ -33,7 +33,6 @@ func (p *printer) hubConvertible(version *plan.Version, each *plan.Struct) {
 	p.end()
 }
 
-// storageToHub prints the way of a storage type to the hub and back.
 func (p *printer) storageToHub(all *plan.Plan, each *plan.Struct) {
 	newer := counterpart(all, each)
 	w := way{from: each.Name, hub: p.name(all.Hub.StoragePath(), hubKind(all, each)), words: all.Hub.Name, first: newer.Name}

@@ -85,7 +85,6 @@ func (p *printer) pruned(path plan.Path, kept string) {
 	}
 }
 
-// pathName is the variable of a path.
 func (p *printer) pathName(f flow, prefix string, path plan.Path) string {
 	var paths []string
 	for _, each := range f.pair.Fields {
@@ -170,7 +169,6 @@ func (p *printer) shownAlias(f flow, each *plan.Alias, alias string, around plan
 	p.linef("}")
 }
 
-// keptAlias prints how the newer version keeps an alias.
 func (p *printer) keptAlias(f flow, each *plan.Alias) {
 	alias := "in." + each.Older.Name()
 	p.linef("if %s != nil {", alias)

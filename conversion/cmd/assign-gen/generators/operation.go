@@ -10,7 +10,6 @@ import (
 	"strings"
 )
 
-// kind is the kind of an operation.
 type kind int
 
 const (
@@ -158,7 +157,6 @@ func (p *printer) loop(o *operation, dst, src, at string, depth int) {
 	p.linef("}")
 }
 
-// values writes the copy of a map's values.
 func (p *printer) values(o *operation, dst, src, at string, depth int) {
 	key, value, converted, place := numbered("key", depth), numbered("value", depth), numbered("element", depth), ""
 	if at != "" && o.calls() {

@@ -55,7 +55,6 @@ func (p *printer) linef(format string, args ...any) {
 	fmt.Fprintf(p, format+"\n", args...)
 }
 
-// end writes the end of a declaration, and an empty line.
 func (p *printer) end() { p.linef("}\n") }
 
 // name returns the qualified name of a declaration of a package, and imports the package if need be.
@@ -71,7 +70,6 @@ func (p *printer) name(pkg, name string) string {
 	return alias + "." + name
 }
 
-// runtime is name for conversion.
 func (p *printer) runtime(name string) string { return p.name(runtimePackage, name) }
 
 var isVersion = regexp.MustCompile(`^v\d+((alpha|beta)\d+)?$`)
@@ -104,7 +102,6 @@ func (p *printer) alias(pkg string) string {
 	}
 }
 
-// imports is the import declaration, with the standard library first.
 func (p *printer) imports() string {
 	var standard, others []string
 	for _, pkg := range slices.Sorted(maps.Keys(p.aliases)) {

@@ -127,7 +127,6 @@ func (p *printer) putDerived(f flow, key, value, basis string) {
 	p.attempt(f, fmt.Sprintf("%s.PropertyBag.PutDerived(%s, %s, %s)", f.target(), p.keyName(key), value, basis))
 }
 
-// keyName is the constant of a bag key.
 func (p *printer) keyName(key string) string { return p.keys[key] }
 
 // keyNames chooses the constants of all keys, also of those fields that are left to hooks.
@@ -150,7 +149,6 @@ func keyNames(link *plan.Link) map[string]string {
 	return identifiers("bag", slices.DeleteFunc(keys, func(key string) bool { return key == "" }))
 }
 
-// bagKeys prints the constants of keys.
 func (p *printer) bagKeys() {
 	if len(p.keys) == 0 {
 		return

@@ -106,7 +106,6 @@ func Files(all *plan.Plan, layout Layout) ([]File, error) {
 	return files, failed
 }
 
-// header is the text above the package clause.
 func header(text string, tag bool) string {
 	constraint := ""
 	if tag {
@@ -129,12 +128,10 @@ type section struct {
 	print func(p *printer)
 }
 
-// ofStructs returns the sections of all structs of a version.
 func ofStructs(version *plan.Version, write func(p *printer, each *plan.Struct)) []section {
 	return model.Each(version.Structs, func(s *plan.Struct) section { return section{s, func(p *printer) { write(p, s) }} })
 }
 
-// name is that of the struct, or nothing.
 func (s section) name() string {
 	if s.owner == nil {
 		return ""

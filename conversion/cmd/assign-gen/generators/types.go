@@ -93,7 +93,6 @@ func (p *printer) deepCopies(each *plan.Struct) {
 	p.end()
 }
 
-// storageCopy turns a type of a storage type's field into what is done to copy it.
 func (p *printer) storageCopy(t *model.Type) *operation {
 	o := &operation{kind: throughKind[t.Kind], target: func() string { return p.storage(t) }}
 	switch {

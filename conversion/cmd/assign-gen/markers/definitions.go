@@ -31,7 +31,6 @@ const (
 	repeated
 )
 
-// definition describes a marker of this generator.
 type definition struct {
 	name   string
 	place  place
@@ -83,7 +82,6 @@ var definitions = []definition{
 	{"conversion:key", onField, required, "NAME|NAME,NAME", func(s *settings, r reader) { s.ofField.ListMapKeys = list(r.Value) }},
 }
 
-// prefixes are the prefixes of the names of our markers.
 var prefixes = []string{"conversion", "conversion-gen"}
 
 // define returns the declaration of a marker for a place, or else the one for another place.
@@ -102,7 +100,6 @@ func (d definition) correct() string {
 	return "write " + strings.Join(uses, " or ")
 }
 
-// names lists all markers of a place.
 func names(where place) []string {
 	var all []string
 	for _, each := range definitions {

@@ -14,7 +14,6 @@ import (
 	"strings"
 )
 
-// ourMarkers is the prefix of the names of this generator's markers.
 const ourMarkers = "conversion"
 
 // sources holds the comments of a package, and where it declares what.
@@ -48,7 +47,6 @@ func Relative(file string) string {
 	return file
 }
 
-// read adds a file.
 func (s *sources) read(files *token.FileSet, file *ast.File, name string) {
 	position := func(of ast.Node) token.Position {
 		return token.Position{Filename: name, Line: files.Position(of.Pos()).Line}

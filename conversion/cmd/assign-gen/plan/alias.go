@@ -25,7 +25,6 @@ type Alias struct {
 	OlderKey, ShownKey string
 }
 
-// alias plans a field with the marker alias.
 func (m *matching) alias(from Path) {
 	older := from.Last().Field
 	if len(from) > 1 {

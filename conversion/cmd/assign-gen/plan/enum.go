@@ -125,7 +125,6 @@ func noValues(values []string, version, one, several string) string {
 // enumLabel names the type of a field in the planner's notes about used markers.
 func enumLabel(field *Field) string { return "enum " + declaredElement(field).String() }
 
-// unusedEnums reports enum maps at types that no field needs.
 func (p *planner) unusedEnums(version *Version) {
 	for _, declared := range version.Package.Types {
 		if p.typeEnums[declared] != nil && !p.used["enum "+declared.String()] {

@@ -12,7 +12,6 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
-// matching pairs up the fields of two structs.
 type matching struct {
 	*planner
 	pair *Pair
@@ -22,7 +21,6 @@ type matching struct {
 	from []Path
 }
 
-// fields plans what becomes of each field of a pair.
 func (p *planner) fields(pair *Pair) {
 	if pair.Functions != nil {
 		p.whole(pair)
@@ -43,7 +41,6 @@ func (p *planner) fields(pair *Pair) {
 	}
 }
 
-// older plans a field of the older struct.
 func (m *matching) older(from Path) {
 	older := from.Last().Field
 	if older.Settings.Flatten {

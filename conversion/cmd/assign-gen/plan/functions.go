@@ -52,7 +52,6 @@ func callTypeFunctions(c *converter, older, newer *model.Type) (conversion *Conv
 	return &Conversion{Rule: ByFunctions, Older: older, Newer: newer, Functions: functions}, ""
 }
 
-// unusedFunctions reports functions for types that need none.
 func (p *planner) unusedFunctions(version *Version) {
 	for name := range p.typeFunctions[version] {
 		if !p.used[version.Name+" "+name] {

@@ -105,7 +105,6 @@ func follows(version *Version, others []*Version) bool {
 	return false
 }
 
-// places names versions in messages.
 func places(versions []*Version) string {
 	return strings.Join(model.Each(versions, func(v *Version) string { return where(v.Package) }), ", ")
 }

@@ -49,7 +49,6 @@ func (p *planner) noConversion(found *mismatch, label, reason string) {
 const noConversionFix = "convert it by functions (+conversion:with=UpFunc,DownFunc) or a hook (+conversion:strategy=augment), " +
 	"or keep both apart (+conversion:strategy=stash)"
 
-// reportMismatches reports all fields that noConversion has collected.
 func (p *planner) reportMismatches() {
 	for _, each := range p.mismatches {
 		text, fix := each.reason, noConversionFix
@@ -65,5 +64,4 @@ func (p *planner) reportMismatches() {
 	}
 }
 
-// fullName is a type with its import path.
 func fullName(t *model.Type) string { return t.Package + "." + t.Name }

@@ -155,7 +155,6 @@ func (m *matching) leadsToField(path []string) bool {
 	return true
 }
 
-// pathOf is the path to a field of a struct.
 func pathOf(field *Field) Path { return Path{stepTo(field)} }
 
 func stepTo(field *Field) Step {

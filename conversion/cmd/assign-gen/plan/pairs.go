@@ -60,7 +60,6 @@ func (p *planner) onlyOne(older *Struct) {
 	}
 }
 
-// several reports whether a struct becomes one of several.
 func (s *Struct) several() bool { return len(s.Settings.Names) > 1 }
 
 // claim has an older struct become a newer one.

@@ -213,7 +213,6 @@ const (
 	ControllerRuntime Interface = "controller-runtime"
 )
 
-// methods are the names of the methods that a kind gets for the webhook.
 func (i Interface) methods(isHub bool) []string {
 	switch {
 	case i != ControllerRuntime:

@@ -76,7 +76,6 @@ func (f *FieldPlan) newerField() *Field {
 	return f.Newer.Last().Field
 }
 
-// isFixed reports whether functions make something of empty values.
 func (c *Conversion) isFixed() bool {
 	c = c.Innermost()
 	return c.Functions != nil && c.Functions.Fixed != "" || c.Pair != nil && c.Pair.Functions != nil && c.Pair.Functions.Fixed != ""

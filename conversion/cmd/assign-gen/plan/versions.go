@@ -63,7 +63,6 @@ func (p *planner) versions(packages []*model.Package) *Plan {
 	return result
 }
 
-// next finds the version that follows.
 func (p *planner) next(version *Version, result *Plan, settings markers.Package) {
 	here := where(version.Package)
 	version.Next = model.Find(result.Versions, func(v *Version) bool { return !settings.Hub && v.Package.Path == settings.Next })
@@ -84,7 +83,6 @@ func (p *planner) next(version *Version, result *Plan, settings markers.Package)
 	}
 }
 
-// hub finds the one version that is the hub.
 func (p *planner) hub(result *Plan, settings map[*Version]markers.Package) {
 	var hubs, all, ends []string
 	for _, version := range result.Versions {
@@ -131,7 +129,6 @@ func (p *planner) circles(result *Plan) {
 	}
 }
 
-// distance counts the links to the hub.
 func (v *Version) distance() int {
 	count := 0
 	for next := v.Next; next != nil; next = next.Next {

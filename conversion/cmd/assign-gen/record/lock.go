@@ -113,7 +113,6 @@ func lockLines(all *plan.Plan) []string {
 	return slices.Compact(w.lines)
 }
 
-// lockWriter collects lines.
 type lockWriter struct {
 	lines []string
 	// types are the JSON of types of other modules, by their names.

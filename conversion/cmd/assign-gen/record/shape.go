@@ -139,5 +139,4 @@ func expanded(s shape, known map[string]string) (shape, bool) {
 	return s, !strings.Contains(s.name, ".")
 }
 
-// lastName is a type's name without its package.
 func lastName(name string) string { return name[strings.LastIndex(name, ".")+1:] }

@@ -48,7 +48,6 @@ func Summary(all *plan.Plan, report string) string {
 	return text.String()
 }
 
-// fieldOf is a field with its struct.
 func fieldOf(pair *plan.Pair, each *plan.FieldPlan) string {
 	if each.Older != nil {
 		return each.Older.Struct.Name + "." + each.Older.Key()
