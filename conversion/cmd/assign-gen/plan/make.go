@@ -30,16 +30,15 @@ func Make(packages []*model.Package, webhook Interface, kinds ...string) (*Plan,
 	}
 	result := p.versions(packages)
 	result.Interface, result.Selected = webhook, len(kinds) > 0
+	for _, version := range result.Versions {
+		p.declared(version)
+	}
 	if p.problems.Has(problem.BrokenChain, problem.HubCount) {
 		// If the order of the versions is not known, the only problems of fields that can be reported are misspelled markers.
 		for _, version := range result.Versions {
-			p.declared(version)
 			p.reach(version, func(kind *Struct) bool { return !kind.Settings.Skip })
 		}
 		return nil, p.problems.Err()
-	}
-	for _, version := range result.Versions {
-		p.declared(version)
 	}
 	isConverted := p.selected(kinds)
 	if p.problems.Has(problem.KindMissing) {
@@ -60,14 +59,10 @@ func Make(packages []*model.Package, webhook Interface, kinds ...string) (*Plan,
 		for _, pair := range link.Pairs {
 			p.shared(pair)
 			p.others(pair)
+			p.sameJSON(pair)
 			slices.SortFunc(pair.Fields, func(a, b *FieldPlan) int {
 				return cmp.Or(cmp.Compare(a.newerName(), b.newerName()), cmp.Compare(a.olderName(), b.olderName()))
 			})
-		}
-	}
-	for _, link := range result.Links {
-		for _, pair := range link.Pairs {
-			p.sameJSON(pair)
 		}
 	}
 	p.metadata(result)

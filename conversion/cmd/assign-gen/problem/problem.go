@@ -11,6 +11,7 @@ package problem
 
 import (
 	"cmp"
+	"errors"
 	"go/token"
 	"slices"
 	"strconv"
@@ -71,8 +72,8 @@ type Problem struct {
 // columns is the width that messages are wrapped at.
 const columns = 160
 
-// String returns the problem as compilers print theirs: position, code and name first, the fix on a separate line.
-func (p Problem) String() string {
+// Error returns the problem as compilers print theirs: position, code and name first, the fix on a separate line.
+func (p Problem) Error() string {
 	text := string(p.Code) + " " + p.Where + ": " + p.Text
 	if p.At.IsValid() {
 		text = p.At.String() + ": " + text
@@ -151,20 +152,11 @@ func (l *List) All() []Problem {
 
 // Err returns nil when there is no problem, and otherwise one error whose text holds all of them, sorted.
 func (l *List) Err() error {
-	if len(l.problems) == 0 {
-		return nil
+	var all []error
+	for _, problem := range l.All() {
+		all = append(all, problem)
 	}
-	return listError(l.All())
-}
-
-type listError []Problem
-
-func (e listError) Error() string {
-	lines := make([]string, len(e))
-	for i, problem := range e {
-		lines[i] = problem.String()
-	}
-	return strings.Join(lines, "\n")
+	return errors.Join(all...)
 }
 
 // Nearest returns the candidate that is closest to word, and whether one is close enough to be what was meant: at most a
