@@ -183,7 +183,7 @@ if [[ -d conversion && "$*" != kinds ]]; then
     go tool assign-gen --interface="$2" --go-header-file "${header}" --input-dirs "$(IFS=,; echo "${*:3}")"
   )
   example conversion/example knative ./apis/v1beta1 ./apis/v1
-  example conversion/controllerruntime/example controller-runtime ./apis/v1alpha1 ./apis/v1beta1 ./apis/v1
+  example conversion/controllerruntime/example controller-runtime ./apis/v1beta1 ./apis/v1
 fi
 
 step "changes of a status in logs"

@@ -32,7 +32,6 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/manifest"
 
 	v1 "example.com/gizmo/apis/v1"
-	"example.com/gizmo/apis/v1alpha1"
 	"example.com/gizmo/apis/v1beta1"
 	"example.com/gizmo/webhook"
 )
@@ -69,7 +68,7 @@ func newClient(t *testing.T, config *rest.Config) client.Client {
 func newScheme(t *testing.T) *runtime.Scheme {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := errors.Join(v1.AddToScheme(scheme), v1beta1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(v1.AddToScheme(scheme), v1beta1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	return scheme
@@ -191,7 +190,6 @@ func awaitWebhooks(t *testing.T, env *harness.Env) {
 	c, namespace := newClient(t, env.Config), env.Namespace(t)
 	newObjects := map[string]func() client.Object{
 		"v1": func() client.Object { return &v1.Gizmo{} }, "v1beta1": func() client.Object { return &v1beta1.Gizmo{} },
-		"v1alpha1": func() client.Object { return &v1alpha1.Gizmo{} },
 	}
 	for version, newObject := range newObjects {
 		probe := newObject()

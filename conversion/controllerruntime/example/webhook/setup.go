@@ -13,7 +13,6 @@ import (
 	"github.com/mallard-dev/mallard/conversion/controllerruntime"
 
 	v1 "example.com/gizmo/apis/v1"
-	"example.com/gizmo/apis/v1alpha1"
 	"example.com/gizmo/apis/v1beta1"
 )
 
@@ -25,18 +24,13 @@ func Setup(manager ctrl.Manager) error {
 			WithValidator(&controllerruntime.Validator[*v1.Gizmo]{
 				Next: rules{},
 				Spokes: map[string]func() controllerruntime.Spoke{
-					"v1beta1":  func() controllerruntime.Spoke { return &v1beta1.Gizmo{} },
-					"v1alpha1": func() controllerruntime.Spoke { return &v1alpha1.Gizmo{} },
+					"v1beta1": func() controllerruntime.Spoke { return &v1beta1.Gizmo{} },
 				},
 			}).
 			Complete(),
 		ctrl.NewWebhookManagedBy(manager, &v1beta1.Gizmo{}).
 			WithDefaulter(&controllerruntime.Defaulter[*v1beta1.Gizmo]{}).
 			WithValidator(&controllerruntime.Validator[*v1beta1.Gizmo]{Next: controllerruntime.AtHub[*v1beta1.Gizmo](rules{})}).
-			Complete(),
-		ctrl.NewWebhookManagedBy(manager, &v1alpha1.Gizmo{}).
-			WithDefaulter(&controllerruntime.Defaulter[*v1alpha1.Gizmo]{}).
-			WithValidator(&controllerruntime.Validator[*v1alpha1.Gizmo]{Next: controllerruntime.AtHub[*v1alpha1.Gizmo](rules{})}).
 			Complete(),
 	)
 }

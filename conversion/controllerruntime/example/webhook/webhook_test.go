@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "example.com/gizmo/apis/v1"
-	"example.com/gizmo/apis/v1alpha1"
 	"example.com/gizmo/apis/v1beta1"
 )
 
@@ -36,7 +35,7 @@ func newGizmo(namespace, name string) *v1.Gizmo {
 	}
 }
 
-func TestGizmo_EditedAtOldVersions_KeepsWhatTheyDoNotShow(t *testing.T) {
+func TestGizmo_EditedAtTheOldVersion_KeepsWhatItDoesNotShow(t *testing.T) {
 	c := newCluster(t)
 	gizmo := newGizmo(c.namespace, "edited")
 	c.mustCreate(t, gizmo)
@@ -47,15 +46,9 @@ func TestGizmo_EditedAtOldVersions_KeepsWhatTheyDoNotShow(t *testing.T) {
 	if beta.Spec.Strategy != v1beta1.StrategyRolling || len(beta.Spec.Ports) != 2 {
 		t.Fatalf("v1beta1 shows %s", jsonOf(t, beta.Spec))
 	}
-	beta.Spec.Ports = beta.Spec.Ports[1:]
+	beta.Spec.Ports, beta.Spec.Replicas = beta.Spec.Ports[1:], new(int32(5))
 	c.mustUpdate(t, &beta)
-	want.Ports = want.Ports[1:]
-
-	var alpha v1alpha1.Gizmo
-	c.mustGet(t, "edited", &alpha)
-	alpha.Spec.Size = 5
-	c.mustUpdate(t, &alpha)
-	want.Replicas = new(int32(5))
+	want.Ports, want.Replicas = want.Ports[1:], new(int32(5))
 
 	var got v1.Gizmo
 	c.mustGet(t, "edited", &got)
@@ -67,10 +60,11 @@ func TestGizmo_EditedAtOldVersions_KeepsWhatTheyDoNotShow(t *testing.T) {
 func TestGizmo_ReplacedByManifestWithoutAnnotation_KeepsWhatTheVersionDoesNotShow(t *testing.T) {
 	c := newCluster(t)
 	c.mustCreate(t, newGizmo(c.namespace, "replaced"))
-	var live v1alpha1.Gizmo
+	var live v1beta1.Gizmo
 	c.mustGet(t, "replaced", &live)
-	c.mustUpdate(t, &v1alpha1.Gizmo{
-		ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: "replaced", ResourceVersion: live.ResourceVersion}, Spec: v1alpha1.GizmoSpec{Size: 1},
+	live.Spec.Replicas = new(int32(1))
+	c.mustUpdate(t, &v1beta1.Gizmo{
+		ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: "replaced", ResourceVersion: live.ResourceVersion}, Spec: live.Spec,
 	})
 	want := newGizmo(c.namespace, "replaced").Spec
 	want.Replicas = new(int32(1))
@@ -95,12 +89,12 @@ func TestGizmo_CopiedWithAnnotation_IsAdmittedWithWarning(t *testing.T) {
 	}
 }
 
-func TestGizmo_TooLargeForOldVersions_IsRejected(t *testing.T) {
+func TestGizmo_TooLargeForTheOldVersion_IsRejected(t *testing.T) {
 	c := newCluster(t)
 	large := newGizmo(c.namespace, "large")
 	large.Spec.Script = strings.Repeat("x", tooLong)
 	err := c.Create(t.Context(), large)
-	for _, want := range []string{"v1alpha1 cannot represent the object", "v1beta1 cannot represent the object", "metadata.annotations: Forbidden"} {
+	for _, want := range []string{"v1beta1 cannot represent the object", "metadata.annotations: Forbidden"} {
 		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("creating it: %v; want that it is invalid with %q", err, want)
 		}

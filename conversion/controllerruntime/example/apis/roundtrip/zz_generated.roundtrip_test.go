@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	apisv1 "example.com/gizmo/apis/v1"
-	apisv1alpha1 "example.com/gizmo/apis/v1alpha1"
 	apisv1beta1 "example.com/gizmo/apis/v1beta1"
 	"github.com/mallard-dev/mallard/conversion/controllerruntime"
 	"github.com/mallard-dev/mallard/conversion/conversiontest"
@@ -33,9 +32,7 @@ func knownFunctions() []any {
 
 // decidedByMarkers are fields and types, by version.
 var decidedByMarkers = map[string][]string{
-	"v1alpha1":  {"GizmoSpec.Size"},
-	"→ v1beta1": {"*.Replicas"},
-	"v1beta1":   {"GizmoSpec.Strategy"},
+	"v1beta1": {"GizmoSpec.Strategy"},
 }
 
 // valuesOfEnums are the values of types, by version.
@@ -53,7 +50,6 @@ func conversionOfGizmo() conversiontest.Kind {
 	return conversiontest.Kind{
 		Annotation: "conversion.gizmo.example.com/properties",
 		Versions: []conversiontest.Version{
-			{Name: "v1alpha1", New: func() metav1.Object { return &apisv1alpha1.Gizmo{} }},
 			{Name: "v1beta1", New: func() metav1.Object { return &apisv1beta1.Gizmo{} }},
 			{Name: "v1", New: func() metav1.Object { return &apisv1.Gizmo{} }},
 		},
