@@ -57,10 +57,7 @@ func TakeOriginal[From, To any](bag *PropertyBag, key string, shown From, origin
 func DeriveWith[From, To, Other any](
 	bag *PropertyBag, take, put string, src From, dst *To, there func(From, Other) To, back func(To, Other) From, other Other,
 ) error {
-	if TakeOriginal(bag, take, src, dst, With(back, other)) {
-		return nil
-	}
-	return derive(bag, put, src, dst, With(there, other), With(back, other))
+	return Derive(bag, take, put, src, dst, With(there, other), With(back, other))
 }
 
 // Derive converts a field in a hook by functions that may lose something. Both fields are of storage types, so that they are nil
@@ -78,13 +75,9 @@ func DeriveWith[From, To, Other any](
 // original has the key of the destination's field, take. Otherwise it calls the function there. If the function back does not
 // lead to src again, Derive keeps src with the key of the source's field, put, until dst is changed.
 func Derive[From, To any](bag *PropertyBag, take, put string, src From, dst *To, there func(From) To, back func(To) From) error {
-	if bag.TakeDerived(take, src, dst) == Exact {
+	if TakeOriginal(bag, take, src, dst, back) {
 		return nil
 	}
-	return derive(bag, put, src, dst, there, back)
-}
-
-func derive[From, To any](bag *PropertyBag, put string, src From, dst *To, there func(From) To, back func(To) From) error {
 	converted, exact := RoundTrip(src, there, back)
 	*dst = converted
 	if exact {

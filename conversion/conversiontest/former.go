@@ -15,8 +15,6 @@ import (
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/mallard-dev/mallard/conversion"
 )
 
@@ -158,17 +156,12 @@ func (k Kind) version(t *testing.T, name string) Version {
 func convertText(t *testing.T, by Converter, text string, from, to Version) (shown string, err error) {
 	t.Helper()
 	source, made := from.New(), to.New()
+	defer conversion.Recover(&err, source)
 	if err := json.Unmarshal([]byte(text), source); err != nil {
 		return "", fmt.Errorf("reading %s: %w", from.Name, err)
 	}
-	if err := recovered(t, by, source, made); err != nil {
+	if err := by(t.Context(), source, made); err != nil {
 		return "", err
 	}
 	return canonical(t, made), nil
-}
-
-func recovered(t *testing.T, by Converter, from, to metav1.Object) (err error) {
-	t.Helper()
-	defer conversion.Recover(&err, from)
-	return by(t.Context(), from, to)
 }
