@@ -68,7 +68,7 @@ func TestRun_Success_PrintsASummary(t *testing.T) {
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 	wants := [][]string{
 		{"v1alpha1 → v1beta1: ", " fields copied, ", "1 not representable (WidgetSpec.unread); see widget/zz_generated.conversion-report.md"},
-		{"v1beta1 → v1: ", " kept in the annotation (GadgetSpec.outer.extra, ", " decided by hooks or functions, ", "2 not representable (GadgetSpec.secret, GadgetSpec.unseen); "},
+		{"v1beta1 → v1: ", " kept in the annotation (Header.overwrite, ", " decided by hooks or functions, ", "2 not representable (GadgetSpec.secret, GadgetSpec.unseen); "},
 	}
 	if len(lines) != len(wants) {
 		t.Fatalf("got %q, want %d lines", lines, len(wants))
