@@ -20,9 +20,9 @@ import (
 
 // sameJSON reports fields that would be stashed although the other version has a field of the same name in JSON.
 func (p *planner) sameJSON(pair *Pair) {
-	older, newer := leaves(pair.Older, nil), leaves(pair.Newer, nil)
-	for _, each := range older {
-		fate, other := pair.fateOfOlder(each.path), named(newer, each.json)
+	before, after := leaves(pair.Older, nil), leaves(pair.Newer, nil)
+	for _, each := range before {
+		fate, other := pair.fateOf(each.path, fromPath), named(after, each.json)
 		if fate == nil || fate.Fate != StashedOlder || other == nil || fate.Older.Settings.ToNext.Strategy == markers.Stash {
 			continue
 		}
@@ -33,15 +33,15 @@ func (p *planner) sameJSON(pair *Pair) {
 		p.problem(problem.SameJSON, pair.Older.label()+"."+strings.Join(each.path, "."),
 			fmt.Sprintf("JSON calls it %s, like %s.%s, and both would be stashed", each.json, pair.Newer.label(), strings.Join(other.path, ".")), fix)
 	}
-	for _, each := range newer {
-		fate, other := pair.fateOfNewer(each.path), named(older, each.json)
+	for _, each := range after {
+		fate, other := pair.fateOf(each.path, toPath), named(before, each.json)
 		if fate == nil || fate.Fate != StashedNewer || other == nil {
 			continue
 		}
 		if field := fate.Newer.Last().Field; field != nil && field.Settings.ToOlder.Strategy == markers.Stash {
 			continue
 		}
-		if olderFate := pair.fateOfOlder(other.path); olderFate != nil && olderFate.Fate != StashedOlder {
+		if olderFate := pair.fateOf(other.path, fromPath); olderFate != nil && olderFate.Fate != StashedOlder {
 			p.problem(problem.SameJSON, pair.Newer.label()+"."+strings.Join(each.path, "."),
 				fmt.Sprintf("JSON calls it %s, like %s.%s, and only %s would show it", each.json, pair.Older.label(), strings.Join(other.path, "."),
 					where(pair.Newer.Version.Package)),
@@ -86,33 +86,26 @@ func leavesIn(version *Version, field *model.Field, path []string) []*leaf {
 	return all
 }
 
-// fateOfOlder returns the plan that decides about a field of the older struct, or about the inlined struct that it is in.
-func (p *Pair) fateOfOlder(path []string) *FieldPlan {
-	fate := model.Find(p.Fields, func(f *FieldPlan) bool { return f.From.String() == path[0] && !f.Presence })
-	if fate == nil {
-		return nil
-	}
-	if inlined := fate.inlined(path[1:]); inlined != nil {
-		return inlined.fateOfOlder(path[1:])
-	}
-	return fate
-}
-
-// fateOfNewer is fateOfOlder for the newer struct, parts of which may be fields of the older one.
-func (p *Pair) fateOfNewer(path []string) *FieldPlan {
+// fateOf returns the plan that decides about a field of the older or the newer struct, or about the inlined struct that it is in. Parts of one struct
+// may be fields of the other one.
+func (p *Pair) fateOf(path []string, side func(f *FieldPlan) Path) *FieldPlan {
 	for end := range path {
-		name := strings.Join(path[:end+1], ".")
-		fate := model.Find(p.Fields, func(f *FieldPlan) bool { return f.Newer.String() == name && !f.Presence })
+		name, rest := strings.Join(path[:end+1], "."), path[end+1:]
+		fate := model.Find(p.Fields, func(f *FieldPlan) bool { return side(f).String() == name && !f.Presence })
 		if fate == nil {
 			continue
 		}
-		if inlined := fate.inlined(path[end+1:]); inlined != nil {
-			return inlined.fateOfNewer(path[end+1:])
+		if inlined := fate.inlined(rest); inlined != nil {
+			return inlined.fateOf(rest, side)
 		}
 		return fate
 	}
 	return nil
 }
+
+func fromPath(f *FieldPlan) Path { return f.From }
+
+func toPath(f *FieldPlan) Path { return f.Newer }
 
 // inlined returns the pair whose fields decide about the rest of a path, if a plan converts a struct that the path leads through.
 func (f *FieldPlan) inlined(rest []string) *Pair {
