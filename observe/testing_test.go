@@ -35,12 +35,14 @@ func TestMain(m *testing.M) {
 type attributes map[attribute.Key]string
 
 // measured returns the sum of the data points of a metric that have these attributes, among others.
-func measured(t *testing.T, name string, with attributes) (sum float64) {
+func measured(t *testing.T, name string, with attributes) float64 {
 	t.Helper()
-	for _, point := range metering.Points(t, reader, name, with) {
-		sum += point.Value
+	var attrs []attribute.KeyValue
+	for key, value := range with {
+		attrs = append(attrs, key.String(value))
 	}
-	return sum
+	all, _ := metering.Sum(t, reader, name, attrs...)
+	return float64(all)
 }
 
 var kinds sync.Map
