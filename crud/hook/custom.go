@@ -119,23 +119,27 @@ func (c *customMetrics) apply(hook string, lines []metricLine, isOver func() boo
 
 func (c *customMetrics) create(name string, i instrument) (err error) {
 	description := metric.WithDescription("Written by hooks.")
-	series := metric.WithFloat64Callback(func(_ context.Context, observer metric.Float64Observer) error {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		for key, p := range c.series {
-			if key.name == name && c.ctx.Err() == nil {
-				observer.Observe(p.value, metric.WithAttributeSet(key.attributes))
-			}
-		}
-		return nil
-	})
+	var series metric.Float64Observable
 	switch i.Action {
 	case actionObserve:
 		i.histogram, err = meter.Float64Histogram(i.Name, description, metric.WithExplicitBucketBoundaries(i.Buckets...))
 	case actionAdd:
-		_, err = meter.Float64ObservableCounter(i.Name, description, series)
+		series, err = meter.Float64ObservableCounter(i.Name, description)
 	default:
-		_, err = meter.Float64ObservableGauge(i.Name, description, series)
+		series, err = meter.Float64ObservableGauge(i.Name, description)
+	}
+	if err == nil && series != nil {
+		// A callback among the options would be ignored if an earlier runner of the process has created the instrument.
+		_, err = meter.RegisterCallback(func(_ context.Context, observer metric.Observer) error {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			for key, p := range c.series {
+				if key.name == name && c.ctx.Err() == nil {
+					observer.ObserveFloat64(series, p.value, metric.WithAttributeSet(key.attributes))
+				}
+			}
+			return nil
+		}, series)
 	}
 	if err == nil {
 		c.instruments[name] = i
