@@ -6,8 +6,10 @@ SPDX-License-Identifier: Apache-2.0
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -76,20 +78,22 @@ func holdDeletions(t *testing.T, n int) {
 		j.await(t, lines...)
 		return delay{s.logs.FilterMessage("Reconcile succeeded").Len() - taken, requests() - sent}
 	}
-	longest := func(name string) (most delay) {
+	// On a busy machine, the worker continues other plans until the process has received one event or another.
+	usual := func(name string) delay {
+		var all []delay
 		for i := range 5 {
-			d := delayOf(fmt.Sprint(name, "-", i))
-			most = delay{max(most.taken, d.taken), max(most.requests, d.requests)}
+			all = append(all, delayOf(fmt.Sprint(name, "-", i)))
 		}
-		return most
+		slices.SortFunc(all, func(a, b delay) int { return cmp.Compare(a.taken, b.taken) })
+		return all[len(all)/2]
 	}
-	empty := longest("empty")
+	empty := usual("empty")
 	delayOf("begin")
 	expectMeasured(t, 1, "hook.runs", s.ns+"-deletes", "result", "success")
 	for i := range waitingPlans {
 		expectMeasured(t, 1, "hook.runs", fmt.Sprint(s.ns, "-waits-", i), "result", "terminating")
 	}
-	held := longest("other")
+	held := usual("other")
 	t.Logf("before the run of another hook, the worker did %+v with an empty queue, and %+v with %d deletions and %d plans that wait", empty, held, n, waitingPlans)
 	// A continued plan sends two requests. Several tasks may be taken until the process has received the event.
 	if held.taken > empty.taken+3 || held.requests > empty.requests+2*3 {
