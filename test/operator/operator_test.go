@@ -132,6 +132,9 @@ func TestOverlays_Each_IsAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, folder := range append(overlays, "../../config") {
+		if filepath.Base(folder) == "no-webhooks" { // needs a later Kubernetes, on which test/admission applies it
+			continue
+		}
 		rendered, err := env.TryKubectl(t, "", "kustomize", folder)
 		if err == nil {
 			rendered, err = env.TryKubectl(t, rendered, "apply", "--dry-run=server", "--filename", "-")
