@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -62,7 +63,7 @@ func (p *Project) copyFolder(t testing.TB, from, to string) {
 		case modFile:
 			name = filepath.Join(filepath.Dir(name), "go.mod")
 			content = relativePath.ReplaceAllFunc(content, func(match []byte) []byte {
-				return []byte("=> " + filepath.Join(filepath.Dir(path), string(match[len("=> "):])))
+				return []byte("=> " + strconv.Quote(filepath.Join(filepath.Dir(path), string(match[len("=> "):]))))
 			})
 		case sumFile:
 			name = filepath.Join(filepath.Dir(name), "go.sum")

@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -26,6 +28,9 @@ const (
 	projectPath   = projectModule + "/" + fixture
 )
 
+// relativePath is that of a replacement in a go.mod.
+var relativePath = regexp.MustCompile(`=> \.\.\S*`)
+
 var projectVersions = []string{"./widget/v1alpha1", "./widget/v1beta1", "./widget/v1"}
 
 // project is another module that uses this one, with the API for tests as its authors wrote it, before anything was generated: there are no storage
@@ -40,7 +45,9 @@ func project(t *testing.T) {
 	t.Chdir(t.TempDir())
 	modfile := read(t, filepath.Join(module, "go.mod"))
 	modfile = strings.Replace(modfile, "module "+fixturesPath+"\n", "module "+projectModule+"\n", 1)
-	modfile = strings.ReplaceAll(modfile, "=> ..", "=> "+filepath.Dir(module))
+	modfile = relativePath.ReplaceAllStringFunc(modfile, func(match string) string {
+		return "=> " + strconv.Quote(filepath.Join(module, strings.TrimPrefix(match, "=> "))) // the path may contain a space
+	})
 	write(t, "go.mod", modfile)
 	write(t, "go.sum", read(t, filepath.Join(module, "go.sum")))
 	writeAPI(t, files)
