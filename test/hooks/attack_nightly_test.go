@@ -44,7 +44,11 @@ func TestAttack_ManyHooks_OneThatBehavesWellReceivesEachEventInTime(t *testing.T
 	maps.Copy(rows, attacks)
 	maps.Copy(rows, expensive)
 	for name, of := range hostile {
-		rows["hostile-"+name] = attack{of.settings, of.body}
+		rows["hostile-"+name] = attack{settings: of.settings, body: of.body}
+	}
+	for i, filter := range []string{"last(repeat(.))", "[range(1e9)]", `[limit(1e6; repeat("x"))] | add`, "def f: [f]; f", "last(range(1e12))", "last(repeat(.a))"} {
+		rows[fmt.Sprint("filter-", i)] = attack{filtered: "\n- kind: ConfigMap\n  name: filtered\n  queue: filtered\n  jqFilter: '" + filter + "'" +
+			strings.ReplaceAll(selected, "$NS", s.ns), body: "exit 1"}
 	}
 	proxy := s.env.Proxy(t, "hooks")
 	for _, code := range []int{400, 403, 404, 409, 410, 413, 422, 429, 500, 503} {
@@ -73,11 +77,13 @@ kubernetes:
 - kind: Secret
   queue: `+name+`
   executeHookOnEvent: []
-  namespace: {nameSelector: {matchNames: [$NS]}}`, `
+  namespace: {nameSelector: {matchNames: [$NS]}}`+of.filtered, `
 secret=$(crud::context '.[0].objects[] | select(.object.metadata.name == "it").object.data.password | @base64d')
 `+of.body)
 	}
-	s.script("good", "configVersion: v1\nkubernetes:\n- kind: ConfigMap\n  queue: good\n  executeHookOnEvent: [Added]"+selected, "")
+	// Its filter shares the children for jq programs with the attacks.
+	s.script("good", "configVersion: v1\nkubernetes:\n- kind: ConfigMap\n  queue: good\n  executeHookOnEvent: [Added]\n  jqFilter: .metadata.name"+selected, "")
+	s.create("before", "1", it)
 	process := s.env.Process(t, "hooks")
 	process.Start(t)
 	t.Cleanup(func() {
@@ -255,10 +261,10 @@ func sampleMemory(t *testing.T, pid int, ofRuns string) (most func() int64) {
 
 // running returns the processes that have a text in their environment.
 func running(text string) (all []int) {
-	environments, _ := filepath.Glob("/proc/[0-9]*/environ") // it fails for a wrong pattern only
-	for _, path := range environments {
-		content, _ := os.ReadFile(path) //nolint:gosec // of /proc
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil && bytes.Contains(content, []byte(text)) {
+	processes, _ := os.ReadDir("/proc") // it fails where no process is found
+	for _, process := range processes {
+		content, _ := os.ReadFile(filepath.Join("/proc", process.Name(), "environ")) // of a process, or no file
+		if pid, err := strconv.Atoi(process.Name()); err == nil && bytes.Contains(content, []byte(text)) {
 			all = append(all, pid)
 		}
 	}

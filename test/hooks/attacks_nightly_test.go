@@ -8,7 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 package hooks
 
 // attack is a hook that tries to harm its process.
-type attack struct{ settings, body string }
+type attack struct{ settings, body, filtered string } // filtered is another binding
 
 // attacks are those in addition to hostile.
 var attacks = map[string]attack{
