@@ -110,13 +110,16 @@ func (gauge) Dec()            {}
 func (gauge) Set(float64)     {}
 func (gauge) Observe(float64) {}
 
-// If this fails, the other half of that issue is solved. The provider of a process can be set only once, so that no other test of this package sets one.
+// provided is the provider of the process, which can be set only once, also if the tests run several times.
+var provided = counting{unfinished: map[string]int{}}
+
+// If this fails, the other half of that issue is solved.
 func TestUpstream_Queue_RequestsTheMetricOfUnfinishedWorkTwice(t *testing.T) {
-	provider := counting{unfinished: map[string]int{}}
-	controller.SetMetricsProvider(provider)
+	controller.SetMetricsProvider(provided)
+	before := provided.unfinished[t.Name()]
 	impl := controller.NewContext(t.Context(), &noting{}, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: zap.NewNop().Sugar()})
 	defer impl.WorkQueue().ShutDown()
-	if n := provider.unfinished[t.Name()]; n != 2 {
+	if n := provided.unfinished[t.Name()] - before; n != 2 {
 		t.Errorf("the queue requests the metric of unfinished work %d times", n)
 	}
 }
