@@ -129,6 +129,27 @@ func (v *Values) Mask(text string) string {
 	return v.replacer.Replace(text)
 }
 
+// MaskFields replaces the values in the texts of an object.
+func (v *Values) MaskFields(fields map[string]any) {
+	for name, value := range fields {
+		fields[name] = v.masked(value)
+	}
+}
+
+func (v *Values) masked(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		v.MaskFields(value)
+	case []any:
+		for i, item := range value {
+			value[i] = v.masked(item)
+		}
+	case string:
+		return v.Mask(value)
+	}
+	return value
+}
+
 func (v *Values) newReplacer() *strings.Replacer {
 	// If two values begin at the same place, a replacer replaces the one that is first in its arguments.
 	values := slices.SortedFunc(func(yield func(string) bool) {

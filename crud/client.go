@@ -64,6 +64,7 @@ type Client struct {
 	// that the API server sets by default are in no desired state, so that a comparison alone would find a difference each time.
 	settled *lru.Cache
 	fights  *flowcontrol.Backoff
+	written func() *confidential.Values // by the plan to objects of confidential kinds, nil without a plan
 }
 
 // New returns a client for the API server of a configuration, which limits the requests only if the configuration does. Warnings of the API server are

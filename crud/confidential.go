@@ -29,21 +29,24 @@ import (
 
 func (c *call) isConfidential() bool { return c.options.ConfidentialKinds.Has(c.kind.GroupKind()) }
 
-// masking returns a function that masks the values which operations write to objects of confidential kinds in the warnings and the error of one of
-// them: the API server quotes its object, which may be of another kind.
-func (c *Client) masking(operations []Operation) func(*Result, error) {
-	written := sync.OnceValue(func() *confidential.Values {
+// planned returns a client for operations, which knows the values that they write to objects of confidential kinds.
+func (c *Client) planned(operations []Operation) *Client {
+	planned := *c
+	planned.written = sync.OnceValue(func() *confidential.Values {
 		values := &confidential.Values{}
 		c.addWritten(values, operations, c.kinds.choose)
 		return values
 	})
-	return func(result *Result, err error) {
-		for i, warning := range result.Warnings {
-			result.Warnings[i] = written().Mask(warning)
-		}
-		if failed, ok := errors.AsType[*Error](err); ok {
-			failed.Err = written().Masked(failed.Err)
-		}
+	return &planned
+}
+
+// mask masks those values in the warnings and the error of one of the operations: the API server quotes its object, which may be of another kind.
+func (c *Client) mask(result *Result, err error) {
+	for i, warning := range result.Warnings {
+		result.Warnings[i] = c.written().Mask(warning)
+	}
+	if failed, ok := errors.AsType[*Error](err); ok {
+		failed.Err = c.written().Masked(failed.Err)
 	}
 }
 

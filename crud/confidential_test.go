@@ -51,6 +51,39 @@ func TestMisfits_FieldsThatTheKindCannotHold_AreNamedWithTheirTypes(t *testing.T
 	}
 }
 
+func TestT40_Diff_ValueThatAnotherOperationWritesIntoASecret_IsMasked(t *testing.T) {
+	client := &Client{kinds: &kinds{}}
+	planned := client.planned([]Operation{
+		CreateOrUpdate(object(t, "{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {password: it's-hunter2, short: yes}}")),
+	})
+	plain := object(t, `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: plain, labels: {short: "yes"}}
+data: {url: "https://jane:it's-hunter2@example.com", other: shown}
+list: [{password: it's-hunter2}, 5]
+`)
+	got, err := Change{After: plain, written: planned.written}.Diff()
+	if diff := cmp.Diff(`--- /dev/null
++++ v1 ConfigMap plain
+@@ -0,0 +1,12 @@
++apiVersion: v1
++data:
++  other: shown
++  url: https://jane:***@example.com
++kind: ConfigMap
++list:
++- password: '***'
++- 5
++metadata:
++  labels:
++    short: "yes"
++  name: plain
+`, got); err != nil || diff != "" {
+		t.Errorf("%v -want, +got:\n%s", err, diff)
+	}
+}
+
 func TestT40_Diff_ValuesInOtherFieldsAndOfDeclaredKinds_AreMasked(t *testing.T) {
 	secret := object(t, `
 apiVersion: v1

@@ -73,10 +73,11 @@ func (c *Client) RunPlan(ctx context.Context, plan Plan) (results []Result, fail
 	}); err != nil {
 		return results, err
 	}
-	foreseen, mask := make([]foresight, len(operations)), c.masking(operations)
+	c = c.planned(operations)
+	foreseen := make([]foresight, len(operations))
 	isChecked := !plan.SkipPreflight && !hasBegun
 	if isChecked && len(operations) > 1 { // otherwise, the execution is the check
-		p := &preflight{Client: c.DryRun(), plan: &plan, foreseen: foreseen, touched: map[Ref]bool{}, mask: mask}
+		p := &preflight{Client: c.DryRun(), plan: &plan, foreseen: foreseen, touched: map[Ref]bool{}}
 		if err := p.run(ctx, operations); err != nil {
 			return results, err
 		}
@@ -98,7 +99,7 @@ func (c *Client) RunPlan(ctx context.Context, plan Plan) (results []Result, fail
 		call.result.Object = identity(whole.Object)
 		done = append(done, effect{Ref: call.op.Ref, outcome: call.result.Outcome, ended: time.Now()})
 		mayHaveChanged := slices.Contains([]Class{"", Uncertain, Canceled}, ClassOf(err)) || call.result.Deleted != "" || op.Strategy == Apply
-		mask(&call.result, err)
+		c.mask(&call.result, err)
 		if isChecked && len(operations) == 1 && !mayHaveChanged {
 			return results, numbered(i, err) // as after a preflight
 		}

@@ -49,7 +49,6 @@ type preflight struct {
 	*Client
 	plan     *Plan
 	foreseen []foresight
-	mask     func(*Result, error)
 	touched  map[Ref]bool // with groups instead of API versions
 	effects  effects
 	// isAbsent reports that the last object of a creation did not exist, so that the next one probably does not, either.
@@ -79,7 +78,6 @@ func (p *preflight) check(ctx context.Context, op Operation) (dependent bool, _ 
 	return dependent, nil
 }
 
-// try executes the dry run of an operation.
 func (p *preflight) try(ctx context.Context, i int, op Operation) error {
 	reads := op.Type == TypeCreateIfNotExists || op.Type == TypeCreateOrUpdate && op.Strategy != Apply
 	call := &call{Client: p.Client, op: op}

@@ -31,12 +31,13 @@ type Change struct {
 	Before, After *unstructured.Unstructured
 
 	confidential confidential.Kinds
+	written      func() *confidential.Values
 }
 
 // Preview returns the change that each of the operations would make, and changes nothing.
 func (c *Client) Preview(ctx context.Context, operations []Operation) []Change {
-	p := &preflight{Client: c.DryRun(), touched: map[Ref]bool{}}
-	changes, mask := make([]Change, len(operations)), c.masking(operations)
+	p := &preflight{Client: c.DryRun().planned(operations), touched: map[Ref]bool{}}
+	changes := make([]Change, len(operations))
 	for i, op := range operations {
 		dependent, err := p.check(ctx, op)
 		tried := &call{Client: p.Client, op: op, result: Result{Outcome: Failed}}
@@ -48,14 +49,13 @@ func (c *Client) Preview(ctx context.Context, operations []Operation) []Change {
 		}
 		changes[i] = tried.change(ctx)
 		changes[i].Err = err
-		mask(&changes[i].Result, err)
+		p.mask(&changes[i].Result, err)
 	}
 	return changes
 }
 
-// change returns the states before and after the operation.
 func (c *call) change(ctx context.Context) Change {
-	change := Change{Result: c.result, Before: c.read, confidential: c.options.ConfidentialKinds}
+	change := Change{Result: c.result, Before: c.read, confidential: c.options.ConfidentialKinds, written: c.written}
 	if change.Before == nil && c.objects != nil && c.op.Name != "" {
 		change.Before, _ = c.get(ctx) // if it fails, the result has the error
 	}
@@ -71,10 +71,10 @@ func (c *call) change(ctx context.Context) Change {
 	return change
 }
 
-// Diff returns the change as a unified diff of YAML, and "" without a change. It does not show values of Secrets, and leaves out the fields that
-// the API server sets on each write.
+// Diff returns the change as a unified diff of YAML, and "" without a change. It does not show values of Secrets, also of those that the operations
+// write and that another object has, and leaves out the fields that the API server sets on each write.
 func (c Change) Diff() (string, error) {
-	before, after := shown(c.Before), shown(c.After)
+	before, after := c.shown(c.Before), c.shown(c.After)
 	values := &confidential.Values{Kinds: c.confidential}
 	if object := cmp.Or(c.Before, c.After); object != nil && values.Kinds.Has(object.GroupVersionKind().GroupKind()) {
 		values.Add(c.Before)
@@ -98,7 +98,7 @@ func (c Change) Diff() (string, error) {
 	return diff, nil
 }
 
-func shown(object *unstructured.Unstructured) map[string]any {
+func (c Change) shown(object *unstructured.Unstructured) map[string]any {
 	if object == nil {
 		return nil
 	}
@@ -106,6 +106,9 @@ func shown(object *unstructured.Unstructured) map[string]any {
 	metadata, _ := fields["metadata"].(map[string]any)
 	for _, field := range serverFields {
 		delete(metadata, field)
+	}
+	if c.written != nil {
+		c.written().MaskFields(fields)
 	}
 	return fields
 }
