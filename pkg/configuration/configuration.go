@@ -49,6 +49,7 @@ func Parsers() configmap.Constructors {
 		config.AddressableName:         config.NewAddressableFromConfigMap,
 		logging.ConfigMapName():        strict.Parser(loggingRules(), logging.NewConfigFromConfigMap),
 		leaderelection.ConfigMapName(): strict.Parser(leaderElectionRules, newLeaderElection),
+		"config-leader-election":       strict.Parser(leaderElectionRules, newLeaderElection), // the controller's, while the webhook has another
 		observability.Name():           strict.Parser(observabilityRules, newObservability),
 	}
 }
