@@ -51,6 +51,19 @@ func TestMisfits_FieldsThatTheKindCannotHold_AreNamedWithTheirTypes(t *testing.T
 	}
 }
 
+func TestT40_Diff_ValueThatMovesToAnotherKeyOfItsSecret_IsAChange(t *testing.T) {
+	client := &Client{kinds: &kinds{}}
+	after := object(t, "{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {current: the-new-one, previous: the-old-one}}")
+	planned := client.planned([]Operation{CreateOrUpdate(after)})
+	before := object(t, "{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {current: the-old-one, previous: unrelated}}")
+	got, err := Change{Before: before, After: after, written: planned.written}.Diff()
+	for _, want := range []string{"-  current: '*** (before)'", "+  current: '*** (after)'", "-  previous: '*** (before)'", "+  previous: '*** (after)'"} {
+		if err != nil || !strings.Contains(got, want) {
+			t.Errorf("the diff lacks %q: %v\n%s", want, err, got)
+		}
+	}
+}
+
 func TestT40_Diff_ValueThatAnotherOperationWritesIntoASecret_IsMasked(t *testing.T) {
 	client := &Client{kinds: &kinds{}}
 	planned := client.planned([]Operation{

@@ -83,6 +83,10 @@ func (c Change) Diff() (string, error) {
 			mask(before, after, field, confidential.Public.Has(field), values)
 		}
 	}
+	if c.written != nil {
+		c.written().MaskFields(before)
+		c.written().MaskFields(after)
+	}
 	from, fromErr := lines(before)
 	to, toErr := lines(after)
 	if err := errors.Join(fromErr, toErr); err != nil {
@@ -106,9 +110,6 @@ func (c Change) shown(object *unstructured.Unstructured) map[string]any {
 	metadata, _ := fields["metadata"].(map[string]any)
 	for _, field := range serverFields {
 		delete(metadata, field)
-	}
-	if c.written != nil {
-		c.written().MaskFields(fields)
 	}
 	return fields
 }

@@ -29,7 +29,7 @@
 #
 # crud::context prints the results of a jq filter of the binding contexts, strings without quotes unless --json is set. A function fails, and
 # adds no operation, if it is called wrongly.
-# crud::objects prints the objects of the binding contexts that exist, each as one line of JSON.
+# crud::objects prints the objects of the binding contexts that exist, each as one line of JSON. jq is the program jq.
 
 crud::create_or_update() { "$CRUD_PROGRAM" hook-operation CreateOrUpdate "$@"; }
 crud::create() { "$CRUD_PROGRAM" hook-operation Create "$@"; }
@@ -44,3 +44,8 @@ crud::context() { "$CRUD_PROGRAM" hook-context "$@"; }
 crud::objects() {
   crud::context --json '.[] | if .type == "Synchronization" then .objects[].object elif .watchEvent != "Deleted" then .object else empty end | values'
 }
+
+# Where the program jq is missing, $CRUD_PROGRAM is one.
+if ! type jq >/dev/null 2>&1; then
+  jq() { "$CRUD_PROGRAM" hook-jq "$@"; }
+fi

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/itchyny/gojq/cli"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -25,9 +26,16 @@ import (
 // mostMemory bounds what Main needs for the largest binding context.
 const mostMemory = 256 << 20
 
+// JQCommand is the argument with which Main is the program jq, whose arguments follow.
+const JQCommand = "hook-jq"
+
 // Main does what the shell functions call this program for, and ends the process, if it was called by them. The main function of a program
 // with hooks calls it first.
 func Main() {
+	if len(os.Args) > 1 && os.Args[1] == JQCommand {
+		os.Args = os.Args[1:]
+		os.Exit(cli.Run())
+	}
 	commands := map[string]func([]string) error{"hook-operation": appendOperation, "hook-context": printContext}
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
 		return

@@ -3,9 +3,9 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package shell lets an executable be bash, sh and jq, so that hooks in shell run in an image that has no other program. Everything is the
-// work of libraries: the interpreter of mvdan.cc/sh, the commands of u-root such as cat and mktemp, and gojq. Programs that the image has are
-// preferred.
+// Package shell lets an executable be bash and sh, so that hooks in shell run in an image that has no other program. Everything is the
+// work of libraries: the interpreter of mvdan.cc/sh, the commands of u-root such as cat and mktemp, and the jq of hook.Main. Programs that the
+// image has are preferred.
 package shell
 
 import (
@@ -17,35 +17,28 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
-	"github.com/itchyny/gojq/cli"
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
 	"mvdan.cc/sh/x/coreutils"
 
+	"github.com/mallard-dev/mallard/crud/hook"
 	"github.com/mallard-dev/mallard/crud/internal/child"
 )
 
-// command is the argument that selects a tool, whose name and arguments follow.
+// command is the argument that selects the shell, whose name and arguments follow.
 const command = "hook-shell"
 
-var tools = []string{"bash", "sh", "jq"}
-
-// Main runs a tool and ends the process, if the arguments select one. A main function calls it first.
+// Main runs the shell and ends the process, if the arguments select it. A main function calls it and hook.Main first.
 func Main() {
-	if len(os.Args) < 3 || os.Args[1] != command { //nolint:mnd // the program, the command and the tool
+	if len(os.Args) < 3 || os.Args[1] != command { //nolint:mnd // the program, the command and the shell
 		return
 	}
-	switch os.Args = os.Args[2:]; os.Args[0] {
-	case "bash", "sh":
-		os.Exit(bash())
-	case "jq":
-		os.Exit(cli.Run())
-	}
+	os.Args = os.Args[2:]
+	os.Exit(bash())
 }
 
 // Command returns the program and the arguments that run a script or program: this executable for a script whose shell does not exist.
@@ -124,8 +117,11 @@ func missing(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 		if _, err := interp.LookPathDir(shell.Dir, shell.Env, args[0]); err == nil {
 			return next(ctx, args)
 		}
-		if slices.Contains(tools, args[0]) {
+		switch args[0] {
+		case "bash", "sh":
 			return next(ctx, append([]string{child.Executable(), command}, args...))
+		case "jq":
+			return next(ctx, append([]string{child.Executable(), hook.JQCommand}, args[1:]...))
 		}
 		return builtin(ctx, args)
 	}

@@ -13,11 +13,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mallard-dev/mallard/crud/hook"
 	"github.com/mallard-dev/mallard/crud/hook/shell"
 )
 
 // TestMain makes the test binary a shell, as a main function does.
 func TestMain(m *testing.M) {
+	hook.Main()
 	shell.Main()
 	os.Exit(m.Run())
 }
@@ -57,6 +59,29 @@ func TestShell_ImageWithoutPrograms_RunsWhatHooksConsistOf(t *testing.T) {
 			out, err := cmd.CombinedOutput()
 			if err != nil || string(out) != test.want {
 				t.Errorf("got %q, %v, want %q", out, err, test.want)
+			}
+		})
+	}
+}
+
+// TestFunctions_MachineWithoutJQ_HookHasIt runs the same pipeline in bash, on a machine that has nothing else, and in the shell of this package.
+func TestFunctions_MachineWithoutJQ_HookHasIt(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, command := range map[string][]string{"Bash": {bash}, "OfThisPackage": {self, "hook-shell", "bash"}} {
+		t.Run(name, func(t *testing.T) {
+			script := `source ../crud.sh; echo '{"a": "b c"}' | jq -r --arg d e '.a + $d'; jq -n '"' || echo "exit status $?"`
+			cmd := exec.CommandContext(t.Context(), command[0], append(command[1:], "-c", script)...)
+			cmd.Env = append(environment(t), "CRUD_PROGRAM="+self)
+			out, err := cmd.Output()
+			if want := "b ce\nexit status 3\n"; err != nil || string(out) != want {
+				t.Errorf("got %q, %v, want %q", out, err, want)
 			}
 		})
 	}
