@@ -16,12 +16,10 @@ import (
 	"github.com/mallard-dev/mallard/crud/operations"
 )
 
-// Without a terminal, a line reports how far a plan is after reportFirst, since more than fewOperations take their time, and then every
-// reportEvery.
+// Without a terminal, a line reports how far a plan is after reportFirst, and then every reportEvery.
 const (
-	fewOperations = 10
-	reportFirst   = time.Second
-	reportEvery   = 10 * time.Second
+	reportFirst = time.Second
+	reportEvery = 10 * time.Second
 )
 
 // lines prints one line per operation, and on standard error how far the plan is, its preflight included: on a terminal as a bar.
@@ -42,10 +40,7 @@ const (
 )
 
 func (l *lines) report(ctx context.Context) {
-	delay := reportEvery
-	if len(l.file.Operations) > fewOperations {
-		delay = reportFirst
-	}
+	delay := reportFirst
 	for !l.terminal {
 		select {
 		case <-ctx.Done():
