@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/itchyny/gojq"
 )
@@ -39,7 +40,11 @@ func withoutValues(err error) error {
 	if _, ok := errors.AsType[gojq.ValueError](err); ok {
 		return errors.New("the jq program called error")
 	}
-	return fmt.Errorf("running the jq program: %s", problem.FindString(err.Error()))
+	shown := problem.FindString(err.Error())
+	if strings.HasSuffix(shown, "cannot be applied to") {
+		shown += " the value"
+	}
+	return fmt.Errorf("running the jq program: %s", shown)
 }
 
 const text = `"((?:[^"\\]|\\.)*)"`
