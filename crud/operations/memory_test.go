@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // hostile returns a file with up to the most bytes.
@@ -72,14 +74,29 @@ var answers = map[string]string{
 // mostAllocated bounds what reading a file allocates in total. No more than that is needed at a time.
 const mostAllocated = 1 << 30
 
-// checkAllocated checks the error about a file, and how many bytes the parser allocates for it.
+// mostUsed bounds the CPU time of reading a file, which takes a few seconds of one core. Reading that is quadratic in the bytes takes hours.
+const mostUsed = time.Minute
+
+// used returns the CPU time of this process, with its garbage collection.
+func used(t *testing.T) time.Duration {
+	t.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// checkAllocated checks the error about a file, how many bytes the parser allocates for it, and how much CPU time it uses.
 func checkAllocated(t *testing.T, name string, content []byte) {
 	t.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
+	began := used(t)
 	_, err := Parse(content)
+	cpu := used(t) - began
 	runtime.ReadMemStats(&after)
-	t.Logf("%s: %d MiB, %.200v", name, (after.TotalAlloc-before.TotalAlloc)>>20, err)
+	t.Logf("%s: %d MiB, %s of CPU time, %.200v", name, (after.TotalAlloc-before.TotalAlloc)>>20, cpu, err)
 	want, isOther := answers[name]
 	if !isOther {
 		want = "the document has more than 250000 commas, brackets, colons and dashes: split it"
@@ -89,6 +106,9 @@ func checkAllocated(t *testing.T, name string, content []byte) {
 	}
 	if got := after.TotalAlloc - before.TotalAlloc; got > mostAllocated {
 		t.Errorf("%s: reading the file allocates %d bytes, want at most %d", name, got, mostAllocated)
+	}
+	if cpu > mostUsed {
+		t.Errorf("%s: reading the file uses %s of CPU time, want at most %s", name, cpu, mostUsed)
 	}
 }
 

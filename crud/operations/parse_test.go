@@ -376,9 +376,12 @@ func TestParse_DeepNesting_IsRejected(t *testing.T) {
 
 func TestParse_LargerThanTheLimits_IsRejected(t *testing.T) {
 	const operation = `{"operationType":"EnsureDeleted","kind":"Pod","namespace":"d","name":"a"}`
+	const patch, mostName = "operationType: MergePatch\nkind: ConfigMap\nnamespace: d\nname: a\nspec:\n  data: b\n  ", 1022
+	quoted := func(n int) string { return `"` + strings.Repeat("é", n) + `"` }
 	for file, want := range map[string]string{
 		strings.Repeat(" ", MostBytes+1):                 "the file has 16777217 bytes, more than 16777216",
 		strings.Repeat(operation+"\n", MostOperations+1): "the file has more than 10000 operations",
+		patch + quoted(mostName+1) + ": b\n":             "7:1 (operation 1): could not find expected ':'",
 	} {
 		if parsed, err := Parse([]byte(file)); err == nil || !strings.Contains(err.Error(), want) || len(parsed.Operations) > 0 {
 			t.Errorf("got %d operations, %.200v, want %q", len(parsed.Operations), err, want)
@@ -386,5 +389,10 @@ func TestParse_LargerThanTheLimits_IsRejected(t *testing.T) {
 	}
 	if parsed, err := Parse([]byte(strings.Repeat(operation+"\n", MostOperations))); err != nil || len(parsed.Operations) != MostOperations {
 		t.Errorf("the most operations: got %d, %v", len(parsed.Operations), err)
+	}
+	for _, name := range []string{quoted(mostName) + ": b", "? " + quoted(10*mostName) + "\n  : b"} {
+		if _, err := Parse([]byte(patch + name)); err != nil {
+			t.Errorf("the longest name: %.200v", err)
+		}
 	}
 }
