@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -131,16 +132,58 @@ func TestRecreate_AnyAnswer_EndsWithTheDesiredObject(t *testing.T) {
 		transport.executed, transport.code = i%2 == 0, []int{0, http.StatusConflict, http.StatusServiceUnavailable}[i/4]
 		const patchIsRejected = 1
 		transport.left.Store(int32(patchIsRejected + 1 + i/2%2)) //nolint:gosec // 2 or 3
-		_, err := client.Run(t.Context(), op)
-		if err != nil {
-			transport.left.Store(0)
-			_, again := client.Run(t.Context(), op)
-			if !crud.Retriable(err) || again != nil {
-				t.Errorf("%d: the first attempt ended with %v, the second with %v", i, err, again)
-			}
-		}
+		transport.repeat(s, client, op)
 		if value := field(t, s.get(configMaps, name), "data", "k"); value != "2" {
-			t.Errorf("%d: the value is %v after %v", i, value, err)
+			t.Errorf("%d: the value is %v", i, value)
+		}
+	}
+}
+
+// repeat runs an operation, and again if it fails with an error after which it may be repeated. Its last run must succeed.
+func (a *answering) repeat(s *scene, client *crud.Client, op crud.Operation) {
+	s.Helper()
+	_, err := client.Run(s.Context(), op)
+	if err == nil {
+		return
+	}
+	a.left.Store(0)
+	_, again := client.Run(s.Context(), op)
+	if !crud.Retriable(err) || again != nil {
+		s.Errorf("%s (code %d, executed: %t): the first attempt ended with %v, the second with %v", op, a.code, a.executed, err, again)
+	}
+}
+
+// The same holds for the strategy apply and for deletions, which send one write.
+func TestApplyAndDelete_AnyAnswer_EndWithTheDesiredState(t *testing.T) {
+	s := newScene(t)
+	transport := &answering{}
+	client := s.wrapped(func(next http.RoundTripper) http.RoundTripper {
+		transport.next = next
+		return transport
+	})
+	for _, transport.code = range []int{0, http.StatusConflict, http.StatusServiceUnavailable} {
+		for _, transport.executed = range []bool{false, true} {
+			name := fmt.Sprintf("a%d-%t", transport.code, transport.executed)
+			run := func(op crud.Operation) {
+				transport.left.Store(1)
+				transport.repeat(s, client, op)
+				if transport.left.Load() > 0 {
+					t.Errorf("%s: no write got the answer %d", op, transport.code)
+				}
+			}
+			for _, want := range []string{"1", "2"} {
+				op := crud.CreateOrUpdate(s.configMap(name, map[string]string{"k": want}))
+				op.Strategy = crud.Apply
+				run(op)
+				if value := field(t, s.get(configMaps, name), "data", "k"); value != want {
+					t.Errorf("%s: the value is %v, want %s", op, value, want)
+				}
+			}
+			op := crud.EnsureDeletedInBackground(s.ref("ConfigMap", name))
+			run(op)
+			if _, err := s.env.Kube.CoreV1().ConfigMaps(s.ns).Get(t.Context(), name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+				t.Errorf("%s: reading the object: %v", op, err)
+			}
 		}
 	}
 }

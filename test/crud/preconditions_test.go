@@ -55,6 +55,9 @@ func (k preconditioned) disturbances() []string {
 // preconditions are in the operation or, for one that has a desired state, also in the object.
 func (k preconditioned) preconditions(op crud.Operation) []string {
 	all := []string{"uid", "resourceVersion"}
+	if k.resource == configMaps {
+		all = append(all, "uid and resourceVersion")
+	}
 	if op.Type == crud.TypeCreateOrUpdate && k.resource == configMaps {
 		all = append(all, "uid of the object", "resourceVersion of the object")
 	}
@@ -223,6 +226,8 @@ func (k preconditioned) row(s *scene, name string, status bool, precondition, di
 		op.Preconditions.UID = &uid
 	case "resourceVersion":
 		op.Preconditions.ResourceVersion = &version
+	case "uid and resourceVersion":
+		op.Preconditions.UID, op.Preconditions.ResourceVersion = &uid, &version
 	case "uid of the object":
 		op.Object.SetUID(uid)
 	case "resourceVersion of the object":
