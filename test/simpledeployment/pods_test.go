@@ -17,6 +17,7 @@ import (
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 )
 
 func TestSimpleDeployment_TerminatingPodThatHangs_IsReplaced(t *testing.T) {
@@ -70,6 +71,19 @@ func replaces(t *testing.T, env *harness.Env, ref harness.Ref, phase corev1.PodP
 	})
 	settles(t, env, ref)
 	return ended
+}
+
+// No event shows that a quota has room again, so that a failed creation is retried with exponential back-off.
+func TestSimpleDeployment_QuotaIsRaised_CreatesTheMissingPod(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	quota := env.Apply(t, ns, "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: few}\nspec: {hard: {pods: 1}}\n")[0]
+	ref := env.Apply(t, ns, object("it", "one", 2))[0]
+	env.Await(t, ref, says(v1alpha1.ReasonCreateFailed, "exceeded quota"))
+	env.Patch(t, quota, `{"spec": {"hard": {"pods": "2"}}}`)
+	env.Await(t, ref, harness.Ready)
+	exactly(t, env, ref, "one", 2)
 }
 
 func TestSimpleDeployment_PodLosesItsLabel_IsReleasedAndReplaced(t *testing.T) {
