@@ -147,6 +147,48 @@ func TestTenant_ObjectsThatClaimToBeChildrenOrSubjects_CostNothing(t *testing.T)
 	}
 }
 
+// mostOfChanges bounds the requests for a few objects that change: statuses, Events and a Pod.
+const mostOfChanges = 50
+
+// TestTenant_ManyReferencesAndBindings_AChangeCostsFewRequests has a tenant refer to one Service with 1,000 objects, and bind 1,000 names, and then
+// change the Service and create a subject. The Service enqueues each object that refers to it, which has nothing to do.
+func TestTenant_ManyReferencesAndBindings_AChangeCostsFewRequests(t *testing.T) {
+	t.Parallel()
+	c := &cluster{Env: harness.Own(t)}
+	w := c.newTenant(t)
+	w.optIn(t)
+	manifests := []string{addressed}
+	for n := range claims {
+		subject := "{apiVersion: apps/v1, kind: Deployment, name: " + claimOf(n) + "}"
+		manifests = append(manifests, service(claimOf(n), "{apiVersion: v1, kind: Service, name: target}"), bind(claimOf(n), "K_ADDRESS", subject))
+	}
+	refs := w.apply(t, strings.Join(manifests, "---"))
+	for i := 2; i < len(refs); i += 2 {
+		w.Await(t, refs[i], harness.Ready)
+		w.Await(t, refs[i+1], harness.HasCondition("SubjectsBound", "False", v1.ReasonSubjectNotFound), harness.HasCondition("Intercepted", "True", ""))
+	}
+	w.fenceKinds(t, "before")
+	controller := c.Process(t, "controller")
+	bindingsAdded := func() float64 { return fixtures.QueueCount(t, controller, "kn_workqueue_adds_total", "AddressBinding") }
+	mark, servicesBefore, bindingsBefore := c.Mark(t), enqueued(t, controller), bindingsAdded()
+
+	w.as.Patch(t, refs[0], `{"metadata": {"labels": {"changed": "yes"}}}`)
+	w.fence(t, "after")
+	w.fenceKinds(t, "bound")
+	if got := enqueued(t, controller) - servicesBefore; got < claims || got > claims+ofFence {
+		t.Errorf("the change of a Service with %d references and a fence have enqueued %v objects", claims, got)
+	}
+	if got := bindingsAdded() - bindingsBefore; got > ofFence {
+		t.Errorf("a new subject next to %d bindings of other names has enqueued %v bindings, want %d at most", claims, got, ofFence)
+	}
+	sent := mark.Entries(t, func(e harness.AuditEntry) bool {
+		return strings.HasPrefix(e.User, c.User("")) && e.Resource != "leases" && e.Verb != "watch"
+	})
+	if t.Logf("%d requests%s", len(sent), summary(sent)); len(sent) > mostOfChanges {
+		t.Errorf("the operator sent %d requests, want %d at most", len(sent), mostOfChanges)
+	}
+}
+
 func claimOf(n int) string { return fmt.Sprintf("claim-%d", n) }
 
 func deployed(name string) string {
