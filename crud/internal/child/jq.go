@@ -40,11 +40,8 @@ func withoutValues(err error) error {
 	if _, ok := errors.AsType[gojq.ValueError](err); ok {
 		return errors.New("the jq program called error")
 	}
-	shown := problem.FindString(err.Error())
-	if strings.HasSuffix(shown, "cannot be applied to") {
-		shown += " the value"
-	}
-	return fmt.Errorf("running the jq program: %s", shown)
+	// A value that is left out may follow the word to.
+	return fmt.Errorf("running the jq program: %s", strings.TrimSuffix(problem.FindString(err.Error()), " to"))
 }
 
 const text = `"((?:[^"\\]|\\.)*)"`

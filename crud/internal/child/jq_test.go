@@ -48,7 +48,7 @@ func TestError_Programs_KeepTheProblem(t *testing.T) {
 	for program, want := range map[string]string{
 		`"hunter2" | .a`:           "running the jq program: expected an object but got: string",
 		`5 | .[]`:                  "running the jq program: cannot iterate over: number",
-		`"hunter2" | tonumber`:     "running the jq program: tonumber cannot be applied to the value",
+		`"hunter2" | tonumber`:     "running the jq program: tonumber cannot be applied",
 		`{} | implode`:             "running the jq program: implode cannot be applied to: object",
 		`[1] | flatten(-471147)`:   "running the jq program: flatten depth should not be negative",
 		`"a" | format("hunter2")`:  "running the jq program: format not defined",
