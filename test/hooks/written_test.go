@@ -27,6 +27,7 @@ var writers = map[string]string{
 	"fails":  `crud::merge_patch -n "$ns" --arg p="$value" Secret written '{stringData: {merged: $p}}'; false`,
 	"after":  `crud::merge_patch -n "$ns" --arg p="$value" Secret written '{stringData: {a: $p}}'; crud::merge_patch --status --apply-on-hook-error --arg p="$value" Namespace "$ns" '{status: {phase: $p}}'; false`,
 	"breaks": `crud::merge_patch -n "$ns" --arg p="$value" Secret written '{stringData: {merged: $p}}'; echo '{"operationType": ' >>"$KUBERNETES_OPERATION_PATH"`,
+	"times":  `crud::merge_patch -n "$ns" --arg p="$value" Secret written '{stringData: {merged: $p}}'; echo "during $value"; sleep 1000`,
 	"metric": `crud::merge_patch -n "$ns" --arg p="$value" Secret written '{stringData: {merged: $p}}'; jq -cn --arg p "$value" '{name: "it", set: 1, labels: {a: $p}}' >>"$METRICS_PATH"`,
 }
 
@@ -41,14 +42,18 @@ func TestSecret_HookWritesAValue_NothingThatItPrintsHasTheValue(t *testing.T) {
 	values := map[string]string{}
 	for name, body := range writers {
 		values[name] = harness.Canary(t)
+		before, end := `echo "before $value" >&2; set -x`, "allowFailure: true"
+		if name == "times" {
+			// While a run has not written a value, nothing shows that it is confidential. One that ends that early is repeated.
+			before, end = "", "allowFailure: false\nsettings: {timeout: 1s}"
+		}
 		s.script("writes-"+name, `configVersion: v1
 kubernetes:
 - kind: ConfigMap
-  queue: `+name+`
-  allowFailure: true`+selected, `
+  queue: `+name+selected+`
+  `+end, `
 value='`+values[name]+`'
-echo "before $value" >&2
-set -x
+`+before+`
 `+body+`
 set +x
 echo "after $value"`)
@@ -58,13 +63,15 @@ echo "after $value"`)
 		switch name {
 		case "label", "fails", "after", "breaks":
 			expectMeasured(t, 1, "hook.run.errors", "writes-"+name)
+		case "times":
+			awaitMeasured(t, 1, "hook.run.errors", "writes-"+name)
 		default:
 			expectMeasured(t, 1, "hook.runs", "writes-"+name, "result", "success")
 		}
 	}
 	harness.Eventually(t, "the output is logged", func(context.Context) error {
 		log := s.logged()
-		for _, want := range []string{"before ***", "after ***", "--arg 'p=***'", "The output of a hook is not shown", `Invalid value: "***"`, "The operations of a hook that failed are not complete"} {
+		for _, want := range []string{"before ***", "during ***", "after ***", "--arg 'p=***'", "The output of a hook is not shown", `Invalid value: "***"`, "The operations of a hook that failed are not complete"} {
 			if !strings.Contains(log, want) {
 				return errors.New("the log lacks " + want)
 			}
