@@ -49,11 +49,11 @@ spec: {image: one}
 `
 )
 
-// lives has a function for each kind, which makes the operator use each of its permissions for that kind. written are the resources that
-// the controller writes for the kinds that make kind has added.
+// lives has a function for each kind, which makes the operator use each of its permissions for that kind. added are the resources that
+// the controller uses for the kinds that make kind has added.
 var (
-	lives   []func(*testing.T, *harness.Env)
-	written []schema.GroupVersionResource
+	lives []func(*testing.T, *harness.Env)
+	added []schema.GroupVersionResource
 )
 
 var (
@@ -64,14 +64,14 @@ var (
 )
 
 // add adds the life of a kind. A variable of the kind's own file is initialized with the result.
-func add(live func(*testing.T, *harness.Env), writes ...schema.GroupVersionResource) bool {
-	lives, written = append(lives, live), append(written, writes...)
+func add(live func(*testing.T, *harness.Env), uses ...schema.GroupVersionResource) bool {
+	lives, added = append(lives, live), append(added, uses...)
 	return true
 }
 
-// isWritten reports whether a kind that was added has an account write such objects.
-func isWritten(account string, g grant) bool {
-	return account == "controller" && slices.ContainsFunc(written, func(resource schema.GroupVersionResource) bool {
+// isAdded reports whether a kind that was added has an account use such objects.
+func isAdded(account string, g grant) bool {
+	return account == "controller" && slices.ContainsFunc(added, func(resource schema.GroupVersionResource) bool {
 		return resource.Group == g.group && resource.Resource == g.resource
 	})
 }

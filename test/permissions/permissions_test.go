@@ -75,7 +75,7 @@ func TestPermissions_DangerousRequests_AreDenied(t *testing.T) {
 			{verb: "create", group: "rbac.authorization.k8s.io", resource: "clusterroles"},
 			{verb: "*", group: "*", resource: "*"},
 		} {
-			if !isWritten(account, g) && allowed(t, env, account, g) {
+			if !isAdded(account, g) && allowed(t, env, account, g) {
 				t.Errorf("%s may %s", account, g)
 			}
 		}
