@@ -30,8 +30,8 @@ command_line = $(findstring command line,$(origin $(1)))
 ARGS ?=
 # VERSION of a release, such as v1.2.3. The tag of the commit by default. For make kind and make version, a version of the API.
 VERSION ?=
-# KIND is the kind to add, to change or to remove, in CamelCase. OWNS is the kind of its child, SCOPE is Namespaced or Cluster, and FORCE=1 deletes files with changes that are not
-# committed.
+# KIND is the kind to add, to change or to remove, in CamelCase. OWNS is the kind of its child, or external for an object of a service outside of the cluster. SCOPE is Namespaced or
+# Cluster, and FORCE=1 deletes files with changes that are not committed.
 KIND ?=
 OWNS ?=
 SCOPE ?=
@@ -93,7 +93,7 @@ generate: ## Generates deep copies, conversions, clients, CRDs and reference pag
 	hack/update-licenses.sh
 
 .PHONY: kind
-kind: ## Adds a kind with its reconciler and tests (KIND=Widget [VERSION=v1] [OWNS=apps/v1.Deployment] [SCOPE=Cluster])
+kind: ## Adds a kind with its reconciler and tests (KIND=Widget [VERSION=v1] [OWNS=apps/v1.Deployment|external] [SCOPE=Cluster])
 	@$(TEMPLATE) kind 'KIND=$(KIND)' 'VERSION=$(VERSION)' 'OWNS=$(OWNS)' 'SCOPE=$(SCOPE)'
 
 .PHONY: version

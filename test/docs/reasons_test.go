@@ -40,17 +40,24 @@ func TestTroubleshoot_EachReason_HasAStep(t *testing.T) {
 	}
 }
 
-// TestAddAKind_EachGeneratedReason_IsExplained finds the reasons that a kind of make kind declares in the table of the page, with their status.
+// TestAddAKind_EachGeneratedReason_IsExplained finds the reasons that a kind of make kind declares in the tables of the page, with their status. A reason
+// of both shapes has two rows.
 func TestAddAKind_EachGeneratedReason_IsExplained(t *testing.T) {
 	page := read(t, "docs/how-to/add-a-kind.md")
-	template := read(t, "hack/template/kind/templates/version/lifecycle.go.tmpl")
-	reasons := regexp.MustCompile(`Reason(\w+) \((\w+)\): `).FindAllStringSubmatch(template, -1)
-	if declared := strings.Count(template, "}}Reason") / 2; len(reasons) != declared || declared == 0 {
-		t.Errorf("the template declares %d reasons, %d of them with a status", declared, len(reasons))
+	rows := map[string]int{}
+	for _, folder := range []string{"version", "external/version"} {
+		template := read(t, "hack/template/kind/templates/"+folder+"/lifecycle.go.tmpl")
+		reasons := regexp.MustCompile(`Reason(\w+) \((\w+)\): `).FindAllStringSubmatch(template, -1)
+		if declared := strings.Count(template, "}}Reason") / 2; len(reasons) != declared || declared == 0 {
+			t.Errorf("the template in %s declares %d reasons, %d of them with a status", folder, declared, len(reasons))
+		}
+		for _, match := range reasons {
+			rows["| `"+match[1]+"` | "+match[2]+" |"]++
+		}
 	}
-	for _, match := range reasons {
-		if row := "| `" + match[1] + "` | " + match[2] + " |"; !strings.Contains(page, row) {
-			t.Errorf("docs/how-to/add-a-kind.md has no row that begins with %s", row)
+	for row, want := range rows {
+		if got := strings.Count(page, row); got != want {
+			t.Errorf("docs/how-to/add-a-kind.md has %d rows that begin with %s, want %d", got, row, want)
 		}
 	}
 }

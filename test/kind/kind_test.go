@@ -25,8 +25,8 @@ const (
 // shell are the arguments of bash before a line that it runs.
 var shell = []string{"-o", "errexit", "-o", "pipefail", "-c"}
 
-// block is a block of commands of the guide.
-var block = regexp.MustCompile("(?s)```sh shown-by=test/kind:\\w+\n(.*?)```")
+// block is a block of commands of the guide, by the name of the test that runs it.
+var block = regexp.MustCompile("(?s)```sh shown-by=test/kind:(\\w+)\n(.*?)```")
 
 func TestMakeKind_CommandsOfTheGuide_Work(t *testing.T) {
 	copied := newRepository(t)
@@ -37,10 +37,13 @@ func TestMakeKind_CommandsOfTheGuide_Work(t *testing.T) {
 	output := map[string]string{}
 	run := func(command string) { output[command] = copied.run(t, command) }
 	for _, commands := range block.FindAllStringSubmatch(string(content), -1) {
-		for command := range strings.Lines(commands[1]) {
+		if commands[1] != t.Name() {
+			continue
+		}
+		for command := range strings.Lines(commands[2]) {
 			command = strings.TrimSpace(command)
 			if strings.HasPrefix(command, "make drop ") {
-				copied.checkKinds(t)
+				copied.checkKinds(t, "{widget,gadget}")
 			}
 			run(command)
 			if command == "make kind KIND=Widget" {
@@ -64,15 +67,31 @@ func TestMakeKind_CommandsOfTheGuide_Work(t *testing.T) {
 	copied.expectClean(t, "HEAD~1")
 }
 
-// checkKinds checks the kinds as make verify and make test do, which take longer: they check everything else, too.
-func (r repository) checkKinds(t *testing.T) {
+// checkKinds checks the kinds, in braces, as make verify and make test do, which take longer: they check everything else, too.
+func (r repository) checkKinds(t *testing.T, kinds string) {
 	t.Helper()
 	r.run(t, "make verify ARGS='format shell repository'")
 	r.run(t, `"$(go -C hack/tools/lint tool -n golangci-lint)" run --allow-parallel-runners --config .golangci.yaml \
-		./cmd/controller ./pkg/apis/... ./pkg/reconciler/{widget,gadget} ./test/{widget,gadget,permissions}`)
-	r.run(t, "go test -vet=off ./pkg/reconciler/gadget ./pkg/webhook ./test/gadget")
-	r.run(t, "go test -vet=off ./test/permissions -run 'TestPermissions|TestSecurityPage'")
-	r.run(t, "go test -vet=off ./test/docs -run 'TestCommands_EachDocument_PrintWhatItShows/docs/reference/api/(widget|gadget).md|TestLinks|TestPages'")
+		./cmd/controller ./pkg/apis/... ./pkg/reconciler/`+kinds+` ./test/`+kinds+`/... ./test/permissions`)
+	r.run(t, "go test -vet=off ./pkg/apis/samples/... ./pkg/reconciler/"+kinds+" ./pkg/webhook ./test/"+kinds)
+	r.run(t, "go test -vet=off -tags nightly ./test/permissions -run 'TestPermissions|TestSecurityPage|TestServiceAccounts'")
+	pages := strings.NewReplacer("{", "(", ",", "|", "}", ")").Replace(kinds)
+	r.run(t, "go test -vet=off ./test/docs -run 'TestCommands_EachDocument_PrintWhatItShows/docs/reference/api/"+pages+".md|TestLinks|TestPages'")
+}
+
+func TestMakeKind_External_PassesItsTestsAndIsDropped(t *testing.T) {
+	copied := newRepository(t)
+	copied.run(t, "make kind KIND=Board OWNS=external")
+	copied.run(t, "make kind KIND=Region OWNS=external SCOPE=Cluster VERSION=v1alpha1")
+	copied.Commit(t, "Add kinds", checkout.Committed)
+	copied.checkKinds(t, "{board,region}")
+	copied.run(t, "make verify ARGS='modules codegen'")
+	copied.run(t, "make version KIND=Region VERSION=v1")
+	copied.run(t, "go vet ./test/{region,permissions}")
+	copied.run(t, "go test -vet=off -short ./pkg/apis/samples/... ./pkg/reconciler/region")
+	copied.run(t, "make drop KIND=Region FORCE=1")
+	copied.run(t, "make drop KIND=Board")
+	copied.expectClean(t, "HEAD~1")
 }
 
 // The guide has a cluster-scoped kind with a Deployment, and test/docs a namespaced one.

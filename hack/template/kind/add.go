@@ -53,7 +53,7 @@ func Add(ctx context.Context, root string, o Options, out io.Writer) error {
   go test -count 1 ./test/%[3]s
       tests it on a control plane
   make run
-      applies its sample, %[4]s
+      runs the operator; %[4]s is a sample
   make drop KIND=%[1]s FORCE=1
       removes it
 `, m.Kind, m.API, m.Lower(), m.SampleFile)
@@ -133,6 +133,9 @@ func newModel(root string, o Options) (*model, error) {
 	}
 	if m.SampleFile, err = p.sampleFile(m.Lower()); err != nil {
 		return nil, err
+	}
+	if owned.External {
+		m.SampleFile = "test/" + m.Lower() + "/sample.yaml" // it is Ready only with a service
 	}
 	return m, nil
 }

@@ -23,6 +23,8 @@ type child struct {
 	Drift, Patch, Path string
 	// Rollout adds the number of replicas to the spec, and has the object wait for the rollout.
 	Rollout bool
+	// External marks an object of a service outside of the cluster, which has only Kind, Purpose and Field.
+	External bool
 }
 
 // field is the field of the spec that a child is made from.
@@ -34,15 +36,17 @@ type field struct {
 	Forbidden, Rule, Invalid string
 }
 
+var message = field{
+	Name: "Message", JSON: "message", Description: "Text that is published.", Default: "Hello", Sample: "Good morning", Other: "Good evening",
+	Forbidden: "\r\n", Rule: "The message is one line.", Invalid: "two\nlines",
+}
+
 // children are the kinds that a new kind can own, by API version and kind.
 var children = map[string]child{
 	"v1.ConfigMap": {
 		Kind: "ConfigMap", Version: "v1", Package: "core/v1", Alias: "corev1", Accessor: "CoreV1", Kinds: "ConfigMaps",
 		Purpose: "publishes its message in a ConfigMap.",
-		Field: field{
-			Name: "Message", JSON: "message", Description: "Text that is published.", Default: "Hello", Sample: "Good morning", Other: "Good evening",
-			Forbidden: "\r\n", Rule: "The message is one line.", Invalid: "two\nlines",
-		},
+		Field:   message,
 		Content: "Data", Value: `map[string]string{"message": o.Spec.Message}`,
 		Drift: `c.Data = map[string]string{"message": "changed"}`, Patch: `{"data": {"message": "changed"}}`, Path: "data.message",
 	},
@@ -64,6 +68,7 @@ var children = map[string]child{
 		}`,
 		Drift: `c.Spec.Template.Spec.Containers[0].Image = "changed"`, Patch: `{"spec": {"replicas": 3}}`, Path: "spec.replicas", Rollout: true,
 	},
+	"external": {Kind: "Remote", Purpose: "keeps its message in a service outside of the cluster.", Field: message, External: true},
 }
 
 // Type is the Go type with its package.

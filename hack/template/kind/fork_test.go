@@ -14,7 +14,7 @@ import (
 
 func TestFiles_InAFork_HaveTheNamesOfTheFork(t *testing.T) {
 	fork, p := newFork(t), thisProject(t)
-	for _, options := range []Options{{Kind: "Lily"}, {Kind: "Frog", Owns: "apps/v1.Deployment"}} {
+	for _, options := range []Options{{Kind: "Lily"}, {Kind: "Frog", Owns: "apps/v1.Deployment"}, {Kind: "Toad", Owns: "external"}} {
 		m, err := newModel(fork, options)
 		if err != nil {
 			t.Fatal(err)

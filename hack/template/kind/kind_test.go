@@ -31,7 +31,7 @@ func TestNewModel_OptionIsInvalid_NamesVariableAndValues(t *testing.T) {
 		"kind of the operator": {[]string{"KIND=" + own}, []string{"pkg/reconciler/" + strings.ToLower(own) + " exists", "make drop KIND=" + own}},
 		"suite":                {[]string{"KIND=Repository"}, []string{"test/repository exists"}},
 		"version":              {[]string{"KIND=Widget", "VERSION=v9"}, []string{"VERSION=v9: the API has no such version; it has " + strings.Join(p.versions, ", ")}},
-		"child":                {[]string{"KIND=Widget", "OWNS=v1.Event"}, []string{"OWNS=v1.Event: must be one of apps/v1.Deployment, v1.ConfigMap"}},
+		"child":                {[]string{"KIND=Widget", "OWNS=v1.Event"}, []string{"OWNS=v1.Event: must be one of apps/v1.Deployment, external, v1.ConfigMap"}},
 		"scope":                {[]string{"KIND=Widget", "SCOPE=cluster"}, []string{"SCOPE=cluster: must be Namespaced or Cluster"}},
 		"unknown variable":     {[]string{"NAME=Widget"}, []string{"NAME=Widget: there is no such variable; there are KIND, VERSION, OWNS, SCOPE"}},
 	} {
@@ -102,9 +102,12 @@ func checkFile(t *testing.T, path, content string) {
 }
 
 func TestRegister_AndUnregister_RestoreTheFiles(t *testing.T) {
-	// The first, the last and one in the middle.
-	for _, kind := range []string{"Aardvark", "Buffer", "Zebra"} {
-		m := newTestModel(t, "OWNS=apps/v1.Deployment")
+	// The first, the last and one in the middle, with the rows of their writes.
+	for kind, tc := range map[string]struct {
+		owns string
+		rows int
+	}{"Aardvark": {"apps/v1.Deployment", 3}, "Buffer": {"external", 2}, "Zebra": {"v1.ConfigMap", 3}} {
+		m := newTestModel(t, "OWNS="+tc.owns)
 		m.Kind = kind
 		after, err := m.register()
 		if err != nil {
@@ -116,7 +119,7 @@ func TestRegister_AndUnregister_RestoreTheFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for file, lines := range map[string]int{constructors: 2, index: 1, security: 3} {
+		for file, lines := range map[string]int{constructors: 2, index: 1, security: tc.rows} {
 			if !m.exists(file) {
 				continue // as in a fork without documents
 			}

@@ -23,7 +23,7 @@ type Options struct {
 	Kind string
 	// Version is one of the API's. The default is the most stable one.
 	Version string
-	// Owns is the kind of the object's child. The default is v1.ConfigMap.
+	// Owns is the kind of the object's child, or external. The default is v1.ConfigMap.
 	Owns string
 	// Cluster makes the kind cluster-scoped.
 	Cluster bool

@@ -74,6 +74,9 @@ func (m *model) writes() []string {
 		return "| controller | " + verbs + " | `" + resource + "` | every namespace | " + purpose + " |"
 	}
 	resource := m.Group + "/" + m.Plural()
+	if m.Child.External {
+		return []string{row("patch", resource, "the finalizer of "+m.Kinds()), row("update", resource+"/status", "the status")}
+	}
 	return []string{
 		row("update", resource+"/status", "the status"),
 		row("update", resource+"/finalizers", "`blockOwnerDeletion` of "+m.Child.Kinds+"; nothing is written"),

@@ -10,6 +10,7 @@ import (
 	"embed"
 	"fmt"
 	"go/format"
+	"io/fs"
 	"strconv"
 	"strings"
 	"text/template"
@@ -90,6 +91,13 @@ func (m *model) files() (map[string]string, error) {
 		"test/doc.go":                   suite + "doc.go",
 		"test/suite_test.go":            suite + lower + "_test.go",
 	}
+	if m.Child.External {
+		delete(paths, "reconciler/child.go")
+		for _, name := range []string{"remote.go", "client.go", "client_test.go"} {
+			paths["reconciler/"+name] = reconciler + name
+		}
+		paths["test/service.go"] = suite + "service/service.go"
+	}
 	if m.exists(index) {
 		paths["files/page.md"] = pages + "/" + lower + ".md"
 	}
@@ -107,7 +115,11 @@ func (m *model) files() (map[string]string, error) {
 	return all, nil
 }
 
+// render executes a template. Those in the folder external replace others.
 func (m *model) render(name string) (string, error) {
+	if _, err := fs.Stat(templates, "templates/external/"+name+".tmpl"); m.Child.External && err == nil {
+		name = "external/" + name
+	}
 	parsed, err := template.ParseFS(templates, "templates/"+name+".tmpl")
 	if err != nil {
 		return "", fmt.Errorf("parsing template %s: %w", name, err)

@@ -36,8 +36,12 @@ func TestAddVersion_OptionIsInvalid_ExplainsIt(t *testing.T) {
 }
 
 func TestAddVersion_KindOfMakeKind_MovesItsHub(t *testing.T) {
-	for _, options := range [][]string{{}, {"OWNS=apps/v1.Deployment"}, {"SCOPE=Cluster"}} {
-		p := newLily(t, options...)
+	for _, options := range [][]string{{}, {"OWNS=apps/v1.Deployment"}, {"OWNS=external"}, {"SCOPE=Cluster"}} {
+		p, sample := newLily(t, options...), "samples/100-lily.yaml"
+		suite := []string{"harness.As[v2.Lily]", "{apiVersion: kestrel.example.net/v2, kind: Lily,"}
+		if slices.Contains(options, "OWNS=external") {
+			sample, suite = "test/lily/sample.yaml", suite[:1] // which applies the sample
+		}
 		contents, err := p.addVersion(Options{Kind: "Lily", Version: "v2"}, p.files(t))
 		if err != nil {
 			t.Fatal(err)
@@ -65,8 +69,8 @@ func TestAddVersion_KindOfMakeKind_MovesItsHub(t *testing.T) {
 			older + "lily_admission.go":              {[]string{"package v1\n", "hub := &v2.Lily{}", "hub.ValidateRules(ctx)"}, []string{"SetDefaults"}},
 			"pkg/reconciler/lily/lily.go":            {[]string{`	v2 "example.net/kestrel/v2/pkg/apis/kestrel/v2"`, "o *v2.Lily"}, []string{"v1.", "/v1/lily"}},
 			"pkg/reconciler/lily/controller_test.go": {[]string{"KestrelV2().Lilies(", "/kestrel/v2/lily/fake\""}, []string{"KestrelV1()"}},
-			"samples/100-lily.yaml":                  {[]string{"apiVersion: kestrel.example.net/v2\n"}, nil},
-			"test/lily/lily_test.go":                 {[]string{"{apiVersion: kestrel.example.net/v2, kind: Lily,", "harness.As[v2.Lily]"}, []string{"kestrel.example.net/v1"}},
+			sample:                                   {[]string{"apiVersion: kestrel.example.net/v2\n"}, nil},
+			"test/lily/lily_test.go":                 {suite, []string{"kestrel.example.net/v1"}},
 			"pkg/webhook/kinds.go":                   {[]string{"kestrel/v1\"\n	v2 \"", "(v1.Install, v2.Install)"}, nil},
 			"cmd/webhook/main.go":                    {[]string{"NewValidationController,\n\twebhook.NewConversionController,\n"}, nil},
 			"config/200-lily-roles.yaml":             {[]string{"\n---\n", `resourceNames: ["lilies.kestrel.example.net"]`}, nil},
