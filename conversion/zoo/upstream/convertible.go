@@ -19,6 +19,14 @@ type Convertible[C any] interface {
 
 // Convertibles returns the conversion of kinds in several versions, by kind and version, of which one converts from and to all others.
 func Convertibles[C Convertible[C]](hub string, kinds map[string]map[string]func() C) Convert {
+	return Through(hub, kinds,
+		func(from, hub C) error { return hub.ConvertFrom(context.Background(), from) },
+		func(hub, to C) error { return hub.ConvertTo(context.Background(), to) })
+}
+
+// Through returns the conversion of kinds in several versions, by kind and version, by functions that convert from any version to the hub and
+// from the hub to any version.
+func Through[O any](hub string, kinds map[string]map[string]func() O, toHub, fromHub func(from, to O) error) Convert {
 	return func(kind, from, to string, object []byte) ([]byte, error) {
 		versions := kinds[kind]
 		if versions[from] == nil || versions[to] == nil {
@@ -30,57 +38,12 @@ func Convertibles[C Convertible[C]](hub string, kinds map[string]map[string]func
 		}
 		if from == hub {
 			middle = in
-		} else if err := middle.ConvertFrom(context.Background(), in); err != nil {
+		} else if err := toHub(in, middle); err != nil {
 			return nil, fmt.Errorf("converting from %s: %w", from, err)
 		}
 		if to == hub {
 			out = middle
-		} else if err := middle.ConvertTo(context.Background(), out); err != nil {
-			return nil, fmt.Errorf("converting to %s: %w", to, err)
-		}
-		return json.Marshal(out)
-	}
-}
-
-// Spoke is sigs.k8s.io/controller-runtime/pkg/conversion.Convertible, whose methods have the interface of the hub as a parameter.
-type Spoke[H any] interface {
-	ConvertTo(hub H) error
-	ConvertFrom(hub H) error
-}
-
-// Kind has a constructor for the hub of a kind, and for each other version.
-type Kind[H any, S Spoke[H]] struct {
-	Hub    func() H
-	Spokes map[string]func() S
-}
-
-// Spokes returns the conversion of kinds, each of whose versions converts to the hub and from it.
-func Spokes[H any, S Spoke[H]](kinds map[string]Kind[H, S]) Convert {
-	return func(kind, from, to string, object []byte) ([]byte, error) {
-		known, ok := kinds[kind]
-		if !ok {
-			return nil, fmt.Errorf("unknown kind %s", kind)
-		}
-		hub := known.Hub()
-		source, target := known.Spokes[from], known.Spokes[to]
-		if source == nil {
-			if err := json.Unmarshal(object, hub); err != nil {
-				return nil, fmt.Errorf("reading %s: %w", from, err)
-			}
-		} else {
-			in := source()
-			if err := json.Unmarshal(object, in); err != nil {
-				return nil, fmt.Errorf("reading %s: %w", from, err)
-			}
-			if err := in.ConvertTo(hub); err != nil {
-				return nil, fmt.Errorf("converting from %s: %w", from, err)
-			}
-		}
-		if target == nil {
-			return json.Marshal(hub)
-		}
-		out := target()
-		if err := out.ConvertFrom(hub); err != nil {
+		} else if err := fromHub(middle, out); err != nil {
 			return nil, fmt.Errorf("converting to %s: %w", to, err)
 		}
 		return json.Marshal(out)
