@@ -13,7 +13,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/generators"
 )
@@ -24,8 +23,6 @@ type move struct {
 	// kept are all files, and changed those that are not the same already.
 	kept    map[string]bool
 	changed []string
-	// made are the folders that did not exist before.
-	made []string
 }
 
 // scratch is the path of a file until it is moved.
@@ -39,8 +36,8 @@ func (m *move) add(file string, content []byte) error {
 	if earlier, err := os.ReadFile(file); err == nil && bytes.Equal(earlier, content) {
 		return nil
 	}
-	if err := m.makeFolder(filepath.Dir(file)); err != nil {
-		return err
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return fmt.Errorf("making a folder for what is generated: %w", err)
 	}
 	m.changed = append(m.changed, file)
 	if err := os.WriteFile(scratch(file), content, 0o644); err != nil {
@@ -49,34 +46,12 @@ func (m *move) add(file string, content []byte) error {
 	return nil
 }
 
-// makeFolder makes a folder and those above it, and remembers which of them are new.
-func (m *move) makeFolder(folder string) error {
-	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
-		if err := m.makeFolder(filepath.Dir(folder)); err != nil {
-			return err
-		}
-		m.made = append(m.made, folder)
-	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return fmt.Errorf("making a folder for what is generated: %w", err)
-	}
-	return nil
-}
-
-// clean removes files that were not moved, and new folders in which there is nothing.
+// clean removes files that were not moved.
 func (m *move) clean() error {
 	var all []error
-	remove := func(path string) {
-		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-			all = append(all, err)
-		}
-	}
 	for _, file := range m.changed {
-		remove(scratch(file))
-	}
-	for _, folder := range slices.Backward(m.made) {
-		if entries, err := os.ReadDir(folder); err == nil && len(entries) == 0 {
-			remove(folder)
+		if err := os.Remove(scratch(file)); !errors.Is(err, fs.ErrNotExist) {
+			all = append(all, err)
 		}
 	}
 	if err := errors.Join(all...); err != nil {
