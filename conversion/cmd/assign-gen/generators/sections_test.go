@@ -19,13 +19,16 @@ import (
 func kinds() map[string]*plan.Struct {
 	version := &plan.Version{Package: &model.Package{Path: "v1"}}
 	all := make(map[string]*plan.Struct)
-	for name, held := range map[string][]string{"A": {"Own", "Shared"}, "B": {"Shared"}, "Own": nil, "Shared": {"Shared"}} {
-		all[name] = &plan.Struct{Version: version, Name: name, Root: len(name) == 1}
-		for _, each := range held {
-			named := &model.Type{Kind: model.Named, Package: "v1", Name: each, Underlying: &model.Type{Kind: model.Struct}}
-			all[name].Fields = append(all[name].Fields, &plan.Field{Struct: all[name], API: &model.Field{Type: &model.Type{Kind: model.Slice, Elem: named}}})
-		}
+	for _, name := range []string{"A", "B", "Own", "Shared"} {
+		declared := &model.Type{Kind: model.Named, Package: "v1", Name: name, Underlying: &model.Type{Kind: model.Struct}}
+		all[name] = &plan.Struct{Version: version, Declared: declared, Name: name, Root: len(name) == 1}
 		version.Structs = append(version.Structs, all[name])
+	}
+	for name, held := range map[string][]string{"A": {"Own", "Shared"}, "B": {"Shared"}, "Shared": {"Shared"}} {
+		for _, each := range held {
+			list := &model.Type{Kind: model.Slice, Elem: all[each].Declared}
+			all[name].Declared.Underlying.Fields = append(all[name].Declared.Underlying.Fields, &model.Field{Type: list})
+		}
 	}
 	return all
 }

@@ -67,7 +67,7 @@ func (p *planner) keepable(label string, fields ...*Field) {
 		if field == nil { // of a struct of another module
 			continue
 		}
-		if secret := sensitiveIn(field, make(map[*Field]bool)); secret != nil {
+		if secret := sensitiveIn(field); secret != nil {
 			p.problem(problem.SensitiveStash, label,
 				secret.label()+" is sensitive, and values that the other version cannot show would be kept in the annotation",
 				"use types that show every value, or +conversion:strategy=augment, or =drop,reason=TEXT")

@@ -13,7 +13,7 @@ import (
 // stashable reports a field that must not, or cannot, be kept in the bag. The marker is the one that decides about the field.
 func (p *planner) stashable(field *Field, marker string) {
 	label, t := field.label(), field.API.Type
-	if secret := sensitiveIn(field, make(map[*Field]bool)); secret != nil {
+	if secret := sensitiveIn(field); secret != nil {
 		text := "the field is sensitive, and only one version has it, so it would be kept in the annotation"
 		if secret != field {
 			text = "the field holds " + secret.label() + ", which is sensitive and would be kept in the annotation"
@@ -34,24 +34,18 @@ func (p *planner) survivesJSON(label string, t *model.Type, version *Version, ma
 }
 
 // sensitiveIn finds a sensitive field in what a field holds.
-func sensitiveIn(field *Field, seen map[*Field]bool) *Field {
-	if seen[field] {
-		return nil
-	}
-	seen[field] = true
+func sensitiveIn(field *Field) *Field {
 	if field.Settings.Sensitive {
 		return field
 	}
 	version := field.Struct.Version
-	held := innermost(field.API.Type, version.Package.Path)
-	if !isOwn(held, version.Package.Path) {
-		return nil
-	}
-	if inner := version.Struct(held.Name); inner != nil {
-		for _, each := range inner.Fields {
-			if found := sensitiveIn(each, seen); found != nil {
-				return found
-			}
+	for held := range within(field.API.Type, version.Package.Path) {
+		inner := version.Struct(held.Name)
+		if inner == nil { // it is marked +conversion:skip, which is reported
+			continue
+		}
+		if secret := model.Find(inner.Fields, func(f *Field) bool { return f.Settings.Sensitive }); secret != nil {
+			return secret
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ package plan
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -46,23 +47,16 @@ var ownJSON = []string{"MarshalJSON", "MarshalJSONTo", "MarshalText"}
 // showHidden gives the fields that JSON leaves out names in JSON, in types that write their JSON themselves and in what these hold: there
 // such a field may hold all that there is.
 func showHidden(pkg *model.Package) {
-	shown := make(map[*model.Type]bool)
-	var show func(t *model.Type)
-	show = func(t *model.Type) {
-		if t = innermost(t, pkg.Path); !isOwn(t, pkg.Path) || shown[t] {
-			return
-		}
-		shown[t] = true
-		for _, field := range t.Underlying.Fields {
-			if field.Exported() && field.JSON == "-" {
-				field.JSON = field.Name
-			}
-			show(field.Type)
-		}
-	}
 	for _, declared := range pkg.Types {
-		if slices.ContainsFunc(ownJSON, declared.Has) {
-			show(declared)
+		if !slices.ContainsFunc(ownJSON, declared.Has) {
+			continue
+		}
+		for each := range within(declared, pkg.Path) {
+			for _, field := range each.Underlying.Fields {
+				if field.Exported() && field.JSON == "-" {
+					field.JSON = field.Name
+				}
+			}
 		}
 	}
 }
@@ -140,19 +134,9 @@ func partsOf(pkg *model.Package) map[*model.Type]bool {
 		if root.Underlying.Kind != model.Struct || !isRoot(root) {
 			continue
 		}
-		seen := make(map[*model.Type]bool)
-		var visit func(t *model.Type)
-		visit = func(t *model.Type) {
-			if t = innermost(t, pkg.Path); !isOwn(t, pkg.Path) || seen[t] {
-				return
-			}
-			seen[t] = true
-			parts[t] = parts[t] || t != root && isRoot(t) && !slices.ContainsFunc(t.Markers, declaresKind)
-			for _, field := range t.Underlying.Fields {
-				visit(field.Type)
-			}
+		for each := range within(root, pkg.Path) {
+			parts[each] = parts[each] || each != root && isRoot(each) && !slices.ContainsFunc(each.Markers, declaresKind)
 		}
-		visit(root)
 	}
 	return parts
 }
@@ -191,6 +175,24 @@ func innermost(t *model.Type, pkg string) *model.Type {
 		default:
 			return t
 		}
+	}
+}
+
+// within yields the structs of a package that a type is or holds in JSON. Each is yielded before its fields are looked at.
+func within(t *model.Type, pkg string) iter.Seq[*model.Type] {
+	return func(yield func(each *model.Type) bool) {
+		seen := make(map[*model.Type]bool)
+		var visit func(t *model.Type) (more bool)
+		visit = func(t *model.Type) bool {
+			if t = innermost(t, pkg); !isOwn(t, pkg) || seen[t] {
+				return true
+			}
+			seen[t] = true
+			return yield(t) && !slices.ContainsFunc(t.Underlying.Fields, func(field *model.Field) bool {
+				return !(field.Exported() && field.JSON == "-") && !visit(field.Type)
+			})
+		}
+		visit(t)
 	}
 }
 
@@ -269,26 +271,9 @@ func (v *Version) Nested() []string {
 func (s *Struct) Kinds() []string {
 	var kinds []string
 	for _, root := range s.Version.Structs {
-		held := make(map[*Struct]bool)
-		if root.Root {
-			root.hold(held)
-		}
-		if held[s] {
+		if root.Root && slices.Contains(slices.Collect(within(root.Declared, s.Version.Package.Path)), s.Declared) {
 			kinds = append(kinds, root.Name)
 		}
 	}
 	return kinds
-}
-
-// hold adds the struct and those that it leads to.
-func (s *Struct) hold(held map[*Struct]bool) {
-	if s == nil || held[s] {
-		return
-	}
-	held[s] = true
-	for _, field := range s.Fields {
-		if t := innermost(field.API.Type, s.Version.Package.Path); isOwn(t, s.Version.Package.Path) {
-			s.Version.Struct(t.Name).hold(held)
-		}
-	}
 }
