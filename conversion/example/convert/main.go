@@ -48,16 +48,13 @@ func run(arguments []string) error {
 	if err := yaml.Unmarshal(text, &is); err != nil {
 		return fmt.Errorf("reading the object's version: %w", err)
 	}
-	from, err := empty(is.GroupVersionKind().Version)
-	if err != nil {
-		return err
+	versions := map[string]versioned{"v1beta1": &v1beta1.Backup{}, "v1": &v1.Backup{}}
+	from, to := versions[is.GroupVersionKind().Version], versions[arguments[0]]
+	if from == nil || to == nil {
+		return fmt.Errorf("converting %s to %q: versions are v1beta1 and v1", is.GroupVersionKind(), arguments[0])
 	}
 	if err := yaml.UnmarshalStrict(text, from); err != nil {
 		return fmt.Errorf("reading the object: %w", err)
-	}
-	to, err := empty(arguments[0])
-	if err != nil {
-		return err
 	}
 	// Every version converts to and from every other one.
 	if err := from.ConvertTo(context.Background(), to); err != nil {
@@ -70,15 +67,4 @@ func run(arguments []string) error {
 	}
 	fmt.Fprint(os.Stdout, string(converted))
 	return nil
-}
-
-func empty(version string) (versioned, error) {
-	switch version {
-	case "v1beta1":
-		return &v1beta1.Backup{}, nil
-	case "v1":
-		return &v1.Backup{}, nil
-	default:
-		return nil, fmt.Errorf("there is no version %q; there are v1beta1 and v1", version)
-	}
 }

@@ -16,54 +16,32 @@ import (
 	v1storage "example.com/backup/apis/v1/storage"
 )
 
-// AssignPropertiesTo makes a duration of the days. A duration that they were shown for stays until a client changes the days.
-func (in *BackupSpec) AssignPropertiesTo(dst *v1storage.BackupSpec) error {
-	if dst.PropertyBag.TakeDerived(bagV1Retention, in.Retention, &dst.Retention) == conversion.Exact {
-		return nil
-	}
-	dst.Retention = nil
-	if in.Retention == nil {
-		return nil
-	}
-	dst.Retention = &metav1.Duration{Duration: duration(*in.Retention)}
-	if days(dst.Retention.Duration) == *in.Retention {
-		return nil
-	}
-	return dst.PropertyBag.PutDerived(bagV1beta1Retention, in.Retention, dst.Retention)
-}
-
-// AssignPropertiesFrom shows a duration in days, and keeps it if these do not say all of it.
-func (in *BackupSpec) AssignPropertiesFrom(src *v1storage.BackupSpec) error {
-	if in.PropertyBag.TakeDerived(bagV1beta1Retention, src.Retention, &in.Retention) == conversion.Exact {
-		return nil
-	}
-	in.Retention = nil
-	if src.Retention == nil {
-		return nil
-	}
-	in.Retention = new(days(src.Retention.Duration))
-	if duration(*in.Retention) == src.Retention.Duration {
-		return nil
-	}
-	return in.PropertyBag.PutDerived(bagV1Retention, src.Retention, in.Retention)
-}
-
 const (
 	day = 24 * time.Hour
 	// maxDays is as long as a duration can be, which is some 292 years.
 	maxDays = int32(math.MaxInt64 / day)
 )
 
-// duration returns a number of days as a duration, or the longest duration.
-func duration(days int32) time.Duration {
-	return time.Duration(max(-maxDays, min(days, maxDays))) * day
+// AssignPropertiesTo makes a duration of the days. A duration that they were shown for stays until a client changes the days.
+func (in *BackupSpec) AssignPropertiesTo(dst *v1storage.BackupSpec) error {
+	return conversion.Derive(&dst.PropertyBag, bagV1Retention, bagV1beta1Retention, in.Retention, &dst.Retention, toDuration, toDays)
 }
 
-// days returns the number of days that a duration has begun: a number that is too large does less harm than one that is too small.
-func days(d time.Duration) int32 {
-	whole := int32(d / day) //nolint:gosec // at most maxDays
-	if d%day > 0 {
+// AssignPropertiesFrom shows a duration in days, and keeps it if these do not say all of it.
+func (in *BackupSpec) AssignPropertiesFrom(src *v1storage.BackupSpec) error {
+	return conversion.Derive(&in.PropertyBag, bagV1beta1Retention, bagV1Retention, src.Retention, &in.Retention, toDays, toDuration)
+}
+
+// toDuration returns a number of days as a duration, or the longest duration.
+func toDuration(days *int32) *metav1.Duration {
+	return &metav1.Duration{Duration: time.Duration(max(-maxDays, min(*days, maxDays))) * day}
+}
+
+// toDays returns the number of days that a duration has begun: a number that is too large does less harm than one that is too small.
+func toDays(duration *metav1.Duration) *int32 {
+	whole := int32(duration.Duration / day) //nolint:gosec // at most maxDays
+	if duration.Duration%day > 0 {
 		whole++
 	}
-	return whole
+	return &whole
 }
