@@ -14,10 +14,15 @@ type Reader struct{ node *node }
 
 // Field goes to a field of a struct, by its JSON name, or its Go name if it is inlined. The stash of fields that are never read is dropped, for
 // example because the struct has become nil.
-func (r Reader) Field(jsonName string) Reader { return r.child(jsonName) }
+func (r Reader) Field(jsonName string) Reader {
+	if r.node == nil {
+		return Reader{}
+	}
+	return Reader{r.node.Children[jsonName]}
+}
 
 // Key goes to the value of a map.
-func (r Reader) Key(key string) Reader { return r.child(key) }
+func (r Reader) Key(key string) Reader { return r.Field(key) }
 
 // Bag is the bag for the storage struct here.
 func (r Reader) Bag() PropertyBag {
@@ -41,13 +46,6 @@ func (r Reader) WasAbsent(jsonName string) bool {
 	return r.node != nil && slices.Contains(r.node.Absent, jsonName)
 }
 
-func (r Reader) child(name string) Reader {
-	if r.node == nil {
-		return Reader{}
-	}
-	return Reader{r.node.Children[name]}
-}
-
 // Writer is a place in the future stash of an API object that is created from its storage type. It follows
 // the object as Reader does. What remains empty is not written. The zero Writer discards all values.
 type Writer struct{ node *node }
@@ -56,10 +54,20 @@ type Writer struct{ node *node }
 func NewWriter() Writer { return Writer{&node{}} }
 
 // Field goes to a field of a struct, by its JSON name, or its Go name if it is inlined. It must be called once for each.
-func (w Writer) Field(jsonName string) Writer { return w.add(jsonName) }
+func (w Writer) Field(jsonName string) Writer {
+	if w.node == nil {
+		return Writer{}
+	}
+	if w.node.Children == nil {
+		w.node.Children = map[string]*node{}
+	}
+	child := &node{}
+	w.node.Children[jsonName] = child
+	return Writer{child}
+}
 
 // Key goes to the value of a map. It must be called once for each key.
-func (w Writer) Key(key string) Writer { return w.add(key) }
+func (w Writer) Key(key string) Writer { return w.Field(key) }
 
 // SetBag stashes the bag of the storage struct here.
 func (w Writer) SetBag(bag PropertyBag) {
@@ -80,16 +88,4 @@ func (w Writer) MarkAbsent(jsonName string) {
 	if w.node != nil {
 		w.node.Absent = append(w.node.Absent, jsonName)
 	}
-}
-
-func (w Writer) add(name string) Writer {
-	if w.node == nil {
-		return Writer{}
-	}
-	if w.node.Children == nil {
-		w.node.Children = map[string]*node{}
-	}
-	child := &node{}
-	w.node.Children[name] = child
-	return Writer{child}
 }

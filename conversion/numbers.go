@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package conversion
 
 import (
+	"cmp"
 	"math"
 	"reflect"
 	"time"
@@ -74,7 +75,7 @@ func ToDuration[N Integer](number N, unit time.Duration) (duration metav1.Durati
 	}
 	length := time.Duration(count) * unit
 	if length/unit != time.Duration(count) {
-		length = math.MaxInt64 * time.Duration(sign(count))
+		length = math.MaxInt64 * time.Duration(cmp.Compare(count, 0))
 	}
 	duration = metav1.Duration{Duration: length}
 	back, _ := FromDuration[N](duration, unit)
@@ -84,11 +85,8 @@ func ToDuration[N Integer](number N, unit time.Duration) (duration metav1.Durati
 // FromDuration returns a duration as a number of units, and whether ToDuration leads back to the duration. A part of a unit counts as a
 // whole unit, so that the number is zero only if the duration is. For a duration out of range it returns the nearest number.
 func FromDuration[N Integer](duration metav1.Duration, unit time.Duration) (number N, exact bool) {
-	count := int64(duration.Duration / unit)
 	rest := duration.Duration % unit
-	if rest != 0 {
-		count += sign(int64(rest))
-	}
+	count := int64(duration.Duration/unit) + int64(cmp.Compare(rest, 0))
 	var zero N
 	switch isUnsigned := zero-1 > zero; {
 	case isUnsigned && count < 0:
@@ -99,11 +97,4 @@ func FromDuration[N Integer](duration metav1.Duration, unit time.Duration) (numb
 		number, exact = Narrow[N](count)
 	}
 	return number, exact && rest == 0
-}
-
-func sign(number int64) int64 {
-	if number < 0 {
-		return -1
-	}
-	return 1
 }
