@@ -46,7 +46,6 @@ type specs struct {
 
 // scenario is an object that is created at v1, and edited.
 type scenario struct {
-	Kind  string `json:"kind"`
 	Spec  specs  `json:"spec"`
 	Edits []edit `json:"edits"`
 }
@@ -66,9 +65,9 @@ func TestKubectl_EditsAtBothVersions_LoseNothing(t *testing.T) {
 			t.Fatalf("%s: %v", file, err)
 		}
 		for library := range webhooks {
-			t.Run(library+"/"+played.Kind, func(t *testing.T) {
+			t.Run(library+"/"+strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
 				env := install(t)
-				o := object{kind: played.Kind, group: groupOf(library), namespace: env.Namespace(t)}
+				o := object{group: groupOf(library), namespace: env.Namespace(t)}
 				want := played.Spec
 				mustKubectl(t, env, o.manifest("v1", want.V1), "apply", "-n", o.namespace, "-f", "-")
 				o.expect(t, env, "after it was created", want)
@@ -83,15 +82,15 @@ func TestKubectl_EditsAtBothVersions_LoseNothing(t *testing.T) {
 }
 
 // object is the object that a test edits.
-type object struct{ kind, group, namespace string }
+type object struct{ group, namespace string }
 
 func (o *object) manifest(version string, spec json.RawMessage) string {
-	return `{"apiVersion": "` + o.group + "/" + version + `", "kind": "` + o.kind + `", "metadata": {"name": "subject"}, "spec": ` + string(spec) + "}"
+	return `{"apiVersion": "` + o.group + "/" + version + `", "kind": "Task", "metadata": {"name": "subject"}, "spec": ` + string(spec) + "}"
 }
 
 // at returns the arguments of kubectl that name the object at a version.
 func (o *object) at(version string) []string {
-	return []string{"-n", o.namespace, strings.ToLower(o.kind) + "s." + version + "." + o.group, "subject"}
+	return []string{"-n", o.namespace, "tasks." + version + "." + o.group, "subject"}
 }
 
 func (o *object) edit(t *testing.T, env *harness.Env, made edit) {
@@ -113,7 +112,7 @@ func (o *object) edit(t *testing.T, env *harness.Env, made edit) {
 func (o *object) expect(t *testing.T, env *harness.Env, when string, want specs) {
 	t.Helper()
 	for version, want := range map[string]json.RawMessage{"v1": want.V1, "v1beta1": want.V1beta1} {
-		resource := schema.GroupVersionResource{Group: o.group, Version: version, Resource: strings.ToLower(o.kind) + "s"}
+		resource := schema.GroupVersionResource{Group: o.group, Version: version, Resource: "tasks"}
 		live, err := env.Dynamic.Resource(resource).Namespace(o.namespace).Get(t.Context(), "subject", metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)

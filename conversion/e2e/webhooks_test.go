@@ -56,10 +56,6 @@ func knativeHandler(t *testing.T, config *rest.Config, group string) http.Handle
 	ctx = knativewebhook.WithOptions(ctx, knativewebhook.Options{ServiceName: "webhook"})
 	ctx, _ = injection.Default.SetupInformers(ctx, config)
 	converter := knativeconversion.NewConversionController(ctx, path, map[schema.GroupKind]knativeconversion.GroupKindConversion{
-		{Group: group, Kind: "Scaler"}: {
-			DefinitionName: "scalers." + group, HubVersion: "v1",
-			Zygotes: map[string]knativeconversion.ConvertibleObject{"v1beta1": &knativev1beta1.Scaler{}, "v1": &knativev1.Scaler{}},
-		},
 		{Group: group, Kind: "Task"}: {
 			DefinitionName: "tasks." + group, HubVersion: "v1",
 			Zygotes: map[string]knativeconversion.ConvertibleObject{"v1beta1": &knativev1beta1.Task{}, "v1": &knativev1.Task{}},
@@ -74,19 +70,19 @@ func knativeHandler(t *testing.T, config *rest.Config, group string) http.Handle
 
 func controllerRuntimeHandler(_ *testing.T, _ *rest.Config, group string) http.Handler {
 	scheme := runtime.NewScheme()
-	scheme.AddKnownTypes(schema.GroupVersion{Group: group, Version: "v1beta1"}, &ctrlv1beta1.Scaler{}, &ctrlv1beta1.Task{})
-	scheme.AddKnownTypes(schema.GroupVersion{Group: group, Version: "v1"}, &ctrlv1.Scaler{}, &ctrlv1.Task{})
+	scheme.AddKnownTypes(schema.GroupVersion{Group: group, Version: "v1beta1"}, &ctrlv1beta1.Task{})
+	scheme.AddKnownTypes(schema.GroupVersion{Group: group, Version: "v1"}, &ctrlv1.Task{})
 	return ctrlconversion.NewWebhookHandler(scheme, ctrlconversion.NewRegistry())
 }
 
 var installed sync.Once
 
-// install serves the webhooks for all tests until the process ends, and creates the CRDs.
+// install serves the webhooks for all tests until the process ends, and creates a CRD for each.
 func install(t *testing.T) *harness.Env {
 	t.Helper()
 	env := harness.Shared(t)
 	installed.Do(func() {
-		crds, err := os.ReadFile("config/crds.yaml")
+		crd, err := os.ReadFile("config/crd.yaml")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,9 +91,9 @@ func install(t *testing.T) *harness.Env {
 			certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 			manifest := strings.NewReplacer(
 				"GROUP", groupOf(library), "URL", server.URL+path, "CA_BUNDLE", base64.StdEncoding.EncodeToString(certificate),
-			).Replace(string(crds))
+			).Replace(string(crd))
 			mustKubectl(t, env, manifest, "create", "-f", "-")
-			env.Kubectl(t, "wait", "--for=condition=Established", "crd/scalers."+groupOf(library), "crd/tasks."+groupOf(library))
+			env.Kubectl(t, "wait", "--for=condition=Established", "crd/tasks."+groupOf(library))
 		}
 	})
 	return env

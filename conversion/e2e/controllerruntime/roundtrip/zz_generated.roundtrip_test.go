@@ -24,43 +24,17 @@ var conversionFunctions []any
 
 // knownFunctions give enums values that they have, and leave out what is dropped on purpose.
 func knownFunctions() []any {
-	return []any{
-		conversiontest.OneOf[controllerruntimev1.MetricType]("External", "Resource"),
-	}
+	return []any{}
 }
 
 // decidedByMarkers are fields and types, by version.
 var decidedByMarkers = map[string][]string{
-	"v1beta1": {"ScalerSpec.CPUUtilization", "ScalerSpec.CooldownSeconds", "Step.Resources", "TaskSpec.Timeout", "TaskSpec.WhenExpressions"},
-	"→ v1":    {"*.ComputeResources", "*.Cooldown", "*.Task", "*.When", "ScalerSpec.Metrics"},
+	"v1beta1": {"Step.Resources", "TaskSpec.CPUUtilization", "TaskSpec.CooldownSeconds", "TaskSpec.Timeout", "TaskSpec.WhenExpressions"},
+	"→ v1":    {"*.ComputeResources", "*.Cooldown", "*.Task", "*.When", "TaskSpec.Metrics"},
 }
 
 // valuesOfEnums are the values of types, by version.
-var valuesOfEnums = map[string]map[string][]string{
-	"v1": {
-		"MetricType": {"External", "Resource"},
-	},
-}
-
-// conversionOfScaler is the kind in all its versions, the oldest first.
-func conversionOfScaler() conversiontest.Kind {
-	return conversiontest.Kind{
-		Annotation: "conversion.e2e.mallard.dev/properties",
-		Versions: []conversiontest.Version{
-			{Name: "v1beta1", New: func() metav1.Object { return &controllerruntimev1beta1.Scaler{} }},
-			{Name: "v1", New: func() metav1.Object { return &controllerruntimev1.Scaler{} }},
-		},
-		Converters: []conversiontest.Converter{controllerruntime.ConvertThrough[controllerruntimev1.Scaler]},
-		Functions:  append(knownFunctions(), conversionFunctions...),
-		Decided:    decidedByMarkers,
-		Values:     valuesOfEnums,
-		Report:     "../zz_generated.conversion-report.md",
-	}
-}
-
-func TestConversionOfScaler(t *testing.T) { conversionOfScaler().Test(t) }
-
-func BenchmarkConversionOfScaler(b *testing.B) { conversionOfScaler().Benchmark(b) }
+var valuesOfEnums = map[string]map[string][]string{}
 
 // conversionOfTask is the kind in all its versions, the oldest first.
 func conversionOfTask() conversiontest.Kind {

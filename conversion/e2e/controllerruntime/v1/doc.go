@@ -5,7 +5,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package v1 is the version of the kinds that is stored.
+// Package v1 is the version of the kind that is stored.
 //
 // +k8s:deepcopy-gen=package
 // +groupName=controllerruntime.e2e.mallard.dev

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mallard-dev/mallard/conversion"
 	v1storage "github.com/mallard-dev/mallard/conversion/e2e/controllerruntime/v1/storage"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,40 +26,6 @@ var conversionProperties = conversion.Annotation{
 	Name: "conversion.e2e.mallard.dev/properties",
 	Hub:  true,
 }
-
-// AssignProperties_To_Scaler copies the object to its storage type. The two share no memory.
-func (in *Scaler) AssignProperties_To_Scaler(dst *v1storage.Scaler) error {
-	*dst = v1storage.Scaler{}
-	in.assignToStorage(dst, conversionProperties.Load(&dst.ObjectMeta, &in.ObjectMeta))
-	return nil
-}
-
-// AssignProperties_From_Scaler fills the object from its storage type, except for apiVersion and kind. The two share no memory.
-func (in *Scaler) AssignProperties_From_Scaler(src *v1storage.Scaler) error {
-	*in = Scaler{TypeMeta: in.TypeMeta}
-	to := conversion.NewWriter()
-	in.assignFromStorage(src, to)
-	conversionProperties.Store(&in.ObjectMeta, &src.ObjectMeta, to)
-	return nil
-}
-
-// AssignToHub copies the object to the storage type of the hub, v1.
-func (in *Scaler) AssignToHub(hub *v1storage.Scaler) error {
-	return in.AssignProperties_To_Scaler(hub)
-}
-
-// AssignFromHub fills the object from the storage type of the hub, v1.
-func (in *Scaler) AssignFromHub(hub *v1storage.Scaler) error {
-	return in.AssignProperties_From_Scaler(hub)
-}
-
-var _ ctrlconversion.Hub = (*Scaler)(nil)
-
-// Hub implements conversion.Hub of controller-runtime.
-func (*Scaler) Hub() {}
-
-// ConversionAnnotation returns the annotation that holds what v1 cannot show.
-func (*Scaler) ConversionAnnotation() conversion.Annotation { return conversionProperties }
 
 // AssignProperties_To_Task copies the object to its storage type. The two share no memory.
 func (in *Task) AssignProperties_To_Task(dst *v1storage.Task) error {
@@ -93,60 +60,6 @@ func (*Task) Hub() {}
 
 // ConversionAnnotation returns the annotation that holds what v1 cannot show.
 func (*Task) ConversionAnnotation() conversion.Annotation { return conversionProperties }
-
-func (in *ExternalMetric) assignToStorage(dst *v1storage.ExternalMetric, from conversion.Reader) {
-	dst.PropertyBag = from.Bag()
-	dst.Name = conversion.RequiredPointer(from, "name", in.Name)
-	if in.Selector != nil {
-		dst.Selector = new(metav1.LabelSelector)
-		in.Selector.DeepCopyInto(dst.Selector)
-	}
-	if at := from.Field("target"); !conversion.IsZero(&in.Target) || from.WasZero("target") || !at.IsEmpty() {
-		dst.Target = new(v1storage.Target)
-		in.Target.assignToStorage(dst.Target, at)
-	}
-}
-
-func (in *ExternalMetric) assignFromStorage(src *v1storage.ExternalMetric, to conversion.Writer) {
-	to.SetBag(src.PropertyBag)
-	in.Name = conversion.RequiredValue(to, "name", src.Name)
-	if src.Selector != nil {
-		in.Selector = new(metav1.LabelSelector)
-		src.Selector.DeepCopyInto(in.Selector)
-	}
-	if src.Target != nil {
-		in.Target.assignFromStorage(src.Target, to.Field("target"))
-		if conversion.IsZero(&in.Target) && len(src.Target.PropertyBag) == 0 {
-			to.MarkZero("target")
-		}
-	}
-}
-
-func (in *Metric) assignToStorage(dst *v1storage.Metric, from conversion.Reader) {
-	dst.PropertyBag = from.Bag()
-	dst.Type = conversion.RequiredPointer(from, "type", string(in.Type))
-	if in.Resource != nil {
-		dst.Resource = new(v1storage.ResourceMetric)
-		in.Resource.assignToStorage(dst.Resource, from.Field("resource"))
-	}
-	if in.External != nil {
-		dst.External = new(v1storage.ExternalMetric)
-		in.External.assignToStorage(dst.External, from.Field("external"))
-	}
-}
-
-func (in *Metric) assignFromStorage(src *v1storage.Metric, to conversion.Writer) {
-	to.SetBag(src.PropertyBag)
-	in.Type = MetricType(conversion.RequiredValue(to, "type", src.Type))
-	if src.Resource != nil {
-		in.Resource = new(ResourceMetric)
-		in.Resource.assignFromStorage(src.Resource, to.Field("resource"))
-	}
-	if src.External != nil {
-		in.External = new(ExternalMetric)
-		in.External.assignFromStorage(src.External, to.Field("external"))
-	}
-}
 
 func (in *Param) assignToStorage(dst *v1storage.Param, from conversion.Reader) {
 	dst.PropertyBag = from.Bag()
@@ -190,26 +103,6 @@ func (in *ParamValue) assignFromStorage(src *v1storage.ParamValue, to conversion
 	in.ObjectVal = maps.Clone(src.ObjectVal)
 }
 
-func (in *ResourceMetric) assignToStorage(dst *v1storage.ResourceMetric, from conversion.Reader) {
-	dst.PropertyBag = from.Bag()
-	dst.Name = conversion.RequiredPointer(from, "name", in.Name)
-	if at := from.Field("target"); !conversion.IsZero(&in.Target) || from.WasZero("target") || !at.IsEmpty() {
-		dst.Target = new(v1storage.Target)
-		in.Target.assignToStorage(dst.Target, at)
-	}
-}
-
-func (in *ResourceMetric) assignFromStorage(src *v1storage.ResourceMetric, to conversion.Writer) {
-	to.SetBag(src.PropertyBag)
-	in.Name = conversion.RequiredValue(to, "name", src.Name)
-	if src.Target != nil {
-		in.Target.assignFromStorage(src.Target, to.Field("target"))
-		if conversion.IsZero(&in.Target) && len(src.Target.PropertyBag) == 0 {
-			to.MarkZero("target")
-		}
-	}
-}
-
 func (in *Result) assignToStorage(dst *v1storage.Result, from conversion.Reader) {
 	dst.PropertyBag = from.Bag()
 	dst.Name = conversion.RequiredPointer(from, "name", in.Name)
@@ -220,71 +113,6 @@ func (in *Result) assignFromStorage(src *v1storage.Result, to conversion.Writer)
 	to.SetBag(src.PropertyBag)
 	in.Name = conversion.RequiredValue(to, "name", src.Name)
 	in.Type = conversion.OptionalValue(to, "type", src.Type)
-}
-
-func (in *Scaler) assignToStorage(dst *v1storage.Scaler, from conversion.Reader) {
-	dst.PropertyBag = from.Bag()
-	if at := from.Field("spec"); !conversion.IsZero(&in.Spec) || from.WasZero("spec") || !at.IsEmpty() {
-		dst.Spec = new(v1storage.ScalerSpec)
-		in.Spec.assignToStorage(dst.Spec, at)
-	}
-}
-
-func (in *Scaler) assignFromStorage(src *v1storage.Scaler, to conversion.Writer) {
-	to.SetBag(src.PropertyBag)
-	if src.Spec != nil {
-		in.Spec.assignFromStorage(src.Spec, to.Field("spec"))
-		if conversion.IsZero(&in.Spec) && len(src.Spec.PropertyBag) == 0 {
-			to.MarkZero("spec")
-		}
-	}
-}
-
-func (in *ScalerSpec) assignToStorage(dst *v1storage.ScalerSpec, from conversion.Reader) {
-	dst.PropertyBag = from.Bag()
-	dst.MinReplicas = conversion.Pointer(in.MinReplicas)
-	dst.MaxReplicas = conversion.RequiredPointer(from, "maxReplicas", in.MaxReplicas)
-	if in.Cooldown != nil {
-		dst.Cooldown = new(metav1.Duration)
-		in.Cooldown.DeepCopyInto(dst.Cooldown)
-	}
-	if in.Tolerance != nil {
-		dst.Tolerance = new(resource.Quantity)
-		in.Tolerance.DeepCopyInto(dst.Tolerance)
-	}
-	if len(in.Metrics) > 0 {
-		dst.Metrics = make([]v1storage.Metric, len(in.Metrics))
-		all := conversion.ReadList(from.Field("metrics"), in.Metrics, nil)
-		for i := range in.Metrics {
-			in.Metrics[i].assignToStorage(&dst.Metrics[i], all.At(i))
-		}
-	} else if from.WasZero("metrics") {
-		dst.Metrics = []v1storage.Metric{}
-	}
-}
-
-func (in *ScalerSpec) assignFromStorage(src *v1storage.ScalerSpec, to conversion.Writer) {
-	to.SetBag(src.PropertyBag)
-	in.MinReplicas = conversion.Pointer(src.MinReplicas)
-	in.MaxReplicas = conversion.RequiredValue(to, "maxReplicas", src.MaxReplicas)
-	if src.Cooldown != nil {
-		in.Cooldown = new(metav1.Duration)
-		src.Cooldown.DeepCopyInto(in.Cooldown)
-	}
-	if src.Tolerance != nil {
-		in.Tolerance = new(resource.Quantity)
-		src.Tolerance.DeepCopyInto(in.Tolerance)
-	}
-	if src.Metrics != nil {
-		in.Metrics = make([]Metric, len(src.Metrics))
-		all := conversion.WriteList(to.Field("metrics"), in.Metrics, nil)
-		for i := range src.Metrics {
-			in.Metrics[i].assignFromStorage(&src.Metrics[i], all.At(i))
-		}
-	}
-	if src.Metrics != nil && len(src.Metrics) == 0 {
-		to.MarkZero("metrics")
-	}
 }
 
 func (in *Step) assignToStorage(dst *v1storage.Step, from conversion.Reader) {
@@ -311,32 +139,6 @@ func (in *Step) assignFromStorage(src *v1storage.Step, to conversion.Writer) {
 	in.OnError = conversion.OptionalValue(to, "onError", src.OnError)
 }
 
-func (in *Target) assignToStorage(dst *v1storage.Target, from conversion.Reader) {
-	dst.PropertyBag = from.Bag()
-	if in.Value != nil {
-		dst.Value = new(resource.Quantity)
-		in.Value.DeepCopyInto(dst.Value)
-	}
-	if in.AverageValue != nil {
-		dst.AverageValue = new(resource.Quantity)
-		in.AverageValue.DeepCopyInto(dst.AverageValue)
-	}
-	dst.AverageUtilization = conversion.Pointer(in.AverageUtilization)
-}
-
-func (in *Target) assignFromStorage(src *v1storage.Target, to conversion.Writer) {
-	to.SetBag(src.PropertyBag)
-	if src.Value != nil {
-		in.Value = new(resource.Quantity)
-		src.Value.DeepCopyInto(in.Value)
-	}
-	if src.AverageValue != nil {
-		in.AverageValue = new(resource.Quantity)
-		src.AverageValue.DeepCopyInto(in.AverageValue)
-	}
-	in.AverageUtilization = conversion.Pointer(src.AverageUtilization)
-}
-
 func (in *Task) assignToStorage(dst *v1storage.Task, from conversion.Reader) {
 	dst.PropertyBag = from.Bag()
 	if at := from.Field("spec"); !conversion.IsZero(&in.Spec) || from.WasZero("spec") || !at.IsEmpty() {
@@ -357,6 +159,24 @@ func (in *Task) assignFromStorage(src *v1storage.Task, to conversion.Writer) {
 
 func (in *TaskSpec) assignToStorage(dst *v1storage.TaskSpec, from conversion.Reader) {
 	dst.PropertyBag = from.Bag()
+	dst.MinReplicas = conversion.Pointer(in.MinReplicas)
+	dst.MaxReplicas = conversion.RequiredPointer(from, "maxReplicas", in.MaxReplicas)
+	if in.Cooldown != nil {
+		dst.Cooldown = new(metav1.Duration)
+		in.Cooldown.DeepCopyInto(dst.Cooldown)
+	}
+	if in.Tolerance != nil {
+		dst.Tolerance = new(resource.Quantity)
+		in.Tolerance.DeepCopyInto(dst.Tolerance)
+	}
+	if len(in.Metrics) > 0 {
+		dst.Metrics = make([]autoscalingv2.MetricSpec, len(in.Metrics))
+		for i := range in.Metrics {
+			in.Metrics[i].DeepCopyInto(&dst.Metrics[i])
+		}
+	} else if from.WasZero("metrics") {
+		dst.Metrics = []autoscalingv2.MetricSpec{}
+	}
 	if len(in.Params) > 0 {
 		dst.Params = make([]v1storage.Param, len(in.Params))
 		all := conversion.ReadList(from.Field("params"), in.Params, nil)
@@ -401,6 +221,25 @@ func (in *TaskSpec) assignToStorage(dst *v1storage.TaskSpec, from conversion.Rea
 
 func (in *TaskSpec) assignFromStorage(src *v1storage.TaskSpec, to conversion.Writer) {
 	to.SetBag(src.PropertyBag)
+	in.MinReplicas = conversion.Pointer(src.MinReplicas)
+	in.MaxReplicas = conversion.RequiredValue(to, "maxReplicas", src.MaxReplicas)
+	if src.Cooldown != nil {
+		in.Cooldown = new(metav1.Duration)
+		src.Cooldown.DeepCopyInto(in.Cooldown)
+	}
+	if src.Tolerance != nil {
+		in.Tolerance = new(resource.Quantity)
+		src.Tolerance.DeepCopyInto(in.Tolerance)
+	}
+	if src.Metrics != nil {
+		in.Metrics = make([]autoscalingv2.MetricSpec, len(src.Metrics))
+		for i := range src.Metrics {
+			src.Metrics[i].DeepCopyInto(&in.Metrics[i])
+		}
+	}
+	if src.Metrics != nil && len(src.Metrics) == 0 {
+		to.MarkZero("metrics")
+	}
 	if src.Params != nil {
 		in.Params = make([]Param, len(src.Params))
 		all := conversion.WriteList(to.Field("params"), in.Params, nil)

@@ -11,11 +11,13 @@ import (
 	"bytes"
 	"encoding/json"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Task runs steps.
+// Task runs steps in a number of replicas.
 //
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 type Task struct {
@@ -27,6 +29,16 @@ type Task struct {
 
 // TaskSpec has lists that are atomic in the CRD.
 type TaskSpec struct {
+	MinReplicas *int32           `json:"minReplicas,omitempty"`
+	MaxReplicas int32            `json:"maxReplicas"`
+	Cooldown    *metav1.Duration `json:"cooldown,omitempty"`
+	// Tolerance is the deviation that changes nothing. Zero differs from absent.
+	Tolerance *resource.Quantity `json:"tolerance,omitempty"`
+	// Metrics are read in this order.
+	//
+	// +listType=atomic
+	// +conversion:older=augment
+	Metrics []autoscalingv2.MetricSpec `json:"metrics,omitempty"`
 	// +listType=atomic
 	Params []Param `json:"params,omitempty"`
 	// +listType=atomic
@@ -35,7 +47,6 @@ type TaskSpec struct {
 	When []WhenExpression `json:"when,omitempty"`
 
 	Timeouts Timeouts `json:"timeouts,omitzero"`
-
 	// Results are not in v1beta1.
 	//
 	// +listType=atomic

@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package v1beta1 is the older version of the kinds.
+// Package v1beta1 is the older version of the kind.
 //
 // +k8s:deepcopy-gen=package
 // +groupName=knative.e2e.mallard.dev

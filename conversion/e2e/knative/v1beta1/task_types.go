@@ -12,7 +12,7 @@ import (
 	v1 "github.com/mallard-dev/mallard/conversion/e2e/knative/v1"
 )
 
-// Task runs steps.
+// Task runs steps in a number of replicas.
 //
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 type Task struct {
@@ -24,6 +24,19 @@ type Task struct {
 
 // TaskSpec has lists that are atomic in the CRD.
 type TaskSpec struct {
+	MinReplicas *int32 `json:"minReplicas,omitempty"`
+	MaxReplicas int32  `json:"maxReplicas"`
+	// CPUUtilization is the target of the metric cpu. v1 has all metrics in a list.
+	//
+	// +conversion:strategy=augment
+	CPUUtilization *int32 `json:"cpuUtilization,omitempty"`
+	// CooldownSeconds passes between two changes of the number of replicas.
+	//
+	// +conversion:rename=Cooldown
+	// +conversion:unit=seconds
+	CooldownSeconds *int32 `json:"cooldownSeconds,omitempty"`
+	// Note is not in v1.
+	Note string `json:"note,omitempty"`
 	// Params are the same in v1.
 	//
 	// +listType=atomic

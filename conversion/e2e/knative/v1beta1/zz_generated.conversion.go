@@ -29,70 +29,6 @@ var conversionProperties = conversion.Annotation{
 	Name: "conversion.e2e.mallard.dev/properties",
 }
 
-// AssignProperties_To_Scaler copies the object to its storage type. The two share no memory.
-func (in *Scaler) AssignProperties_To_Scaler(dst *v1beta1storage.Scaler) error {
-	*dst = v1beta1storage.Scaler{}
-	in.assignToStorage(dst, conversionProperties.Load(&dst.ObjectMeta, &in.ObjectMeta))
-	return nil
-}
-
-// AssignProperties_From_Scaler fills the object from its storage type, except for apiVersion and kind. The two share no memory.
-func (in *Scaler) AssignProperties_From_Scaler(src *v1beta1storage.Scaler) error {
-	*in = Scaler{TypeMeta: in.TypeMeta}
-	to := conversion.NewWriter()
-	in.assignFromStorage(src, to)
-	conversionProperties.Store(&in.ObjectMeta, &src.ObjectMeta, to)
-	return nil
-}
-
-// AssignToHub copies the object to the storage type of the hub, v1.
-func (in *Scaler) AssignToHub(hub *v1storage.Scaler) error {
-	var own v1beta1storage.Scaler
-	if err := in.AssignProperties_To_Scaler(&own); err != nil {
-		return err
-	}
-	return own.AssignToHub(hub)
-}
-
-// AssignFromHub fills the object from the storage type of the hub, v1.
-func (in *Scaler) AssignFromHub(hub *v1storage.Scaler) error {
-	var own v1beta1storage.Scaler
-	if err := own.AssignFromHub(hub); err != nil {
-		return err
-	}
-	return in.AssignProperties_From_Scaler(&own)
-}
-
-var _ apis.Convertible = (*Scaler)(nil)
-
-// ConvertTo implements apis.Convertible.
-func (in *Scaler) ConvertTo(_ context.Context, to apis.Convertible) (err error) {
-	defer conversion.Recover(&err, in)
-	dst, ok := to.(v1storage.ScalerHubConvertible)
-	if !ok {
-		return fmt.Errorf("v1beta1.Scaler cannot convert to %T", to)
-	}
-	var hub v1storage.Scaler
-	if err := in.AssignToHub(&hub); err != nil {
-		return err
-	}
-	return dst.AssignFromHub(&hub)
-}
-
-// ConvertFrom implements apis.Convertible.
-func (in *Scaler) ConvertFrom(_ context.Context, from apis.Convertible) (err error) {
-	defer conversion.Recover(&err, in)
-	src, ok := from.(v1storage.ScalerHubConvertible)
-	if !ok {
-		return fmt.Errorf("v1beta1.Scaler cannot convert from %T", from)
-	}
-	var hub v1storage.Scaler
-	if err := src.AssignToHub(&hub); err != nil {
-		return err
-	}
-	return in.AssignFromHub(&hub)
-}
-
 // AssignProperties_To_Task copies the object to its storage type. The two share no memory.
 func (in *Task) AssignProperties_To_Task(dst *v1beta1storage.Task) error {
 	*dst = v1beta1storage.Task{}
@@ -199,42 +135,6 @@ func assignParamValueFromStorage(in *knativev1.ParamValue, src *v1beta1storage.P
 	in.ObjectVal = maps.Clone(src.ObjectVal)
 }
 
-func (in *Scaler) assignToStorage(dst *v1beta1storage.Scaler, from conversion.Reader) {
-	dst.PropertyBag = from.Bag()
-	if at := from.Field("spec"); !conversion.IsZero(&in.Spec) || from.WasZero("spec") || !at.IsEmpty() {
-		dst.Spec = new(v1beta1storage.ScalerSpec)
-		in.Spec.assignToStorage(dst.Spec, at)
-	}
-}
-
-func (in *Scaler) assignFromStorage(src *v1beta1storage.Scaler, to conversion.Writer) {
-	to.SetBag(src.PropertyBag)
-	if src.Spec != nil {
-		in.Spec.assignFromStorage(src.Spec, to.Field("spec"))
-		if conversion.IsZero(&in.Spec) && len(src.Spec.PropertyBag) == 0 {
-			to.MarkZero("spec")
-		}
-	}
-}
-
-func (in *ScalerSpec) assignToStorage(dst *v1beta1storage.ScalerSpec, from conversion.Reader) {
-	dst.PropertyBag = from.Bag()
-	dst.MinReplicas = conversion.Pointer(in.MinReplicas)
-	dst.MaxReplicas = conversion.RequiredPointer(from, "maxReplicas", in.MaxReplicas)
-	dst.CPUUtilization = conversion.Pointer(in.CPUUtilization)
-	dst.CooldownSeconds = conversion.Pointer(in.CooldownSeconds)
-	dst.Note = conversion.OptionalPointer(from, "note", in.Note)
-}
-
-func (in *ScalerSpec) assignFromStorage(src *v1beta1storage.ScalerSpec, to conversion.Writer) {
-	to.SetBag(src.PropertyBag)
-	in.MinReplicas = conversion.Pointer(src.MinReplicas)
-	in.MaxReplicas = conversion.RequiredValue(to, "maxReplicas", src.MaxReplicas)
-	in.CPUUtilization = conversion.Pointer(src.CPUUtilization)
-	in.CooldownSeconds = conversion.Pointer(src.CooldownSeconds)
-	in.Note = conversion.OptionalValue(to, "note", src.Note)
-}
-
 func (in *Step) assignToStorage(dst *v1beta1storage.Step, from conversion.Reader) {
 	dst.PropertyBag = from.Bag()
 	dst.Name = conversion.RequiredPointer(from, "name", in.Name)
@@ -277,6 +177,11 @@ func (in *Task) assignFromStorage(src *v1beta1storage.Task, to conversion.Writer
 
 func (in *TaskSpec) assignToStorage(dst *v1beta1storage.TaskSpec, from conversion.Reader) {
 	dst.PropertyBag = from.Bag()
+	dst.MinReplicas = conversion.Pointer(in.MinReplicas)
+	dst.MaxReplicas = conversion.RequiredPointer(from, "maxReplicas", in.MaxReplicas)
+	dst.CPUUtilization = conversion.Pointer(in.CPUUtilization)
+	dst.CooldownSeconds = conversion.Pointer(in.CooldownSeconds)
+	dst.Note = conversion.OptionalPointer(from, "note", in.Note)
 	if len(in.Params) > 0 {
 		dst.Params = make([]v1beta1storage.Param, len(in.Params))
 		all := conversion.ReadList(from.Field("params"), in.Params, keyOfTaskSpecParams)
@@ -313,6 +218,11 @@ func (in *TaskSpec) assignToStorage(dst *v1beta1storage.TaskSpec, from conversio
 
 func (in *TaskSpec) assignFromStorage(src *v1beta1storage.TaskSpec, to conversion.Writer) {
 	to.SetBag(src.PropertyBag)
+	in.MinReplicas = conversion.Pointer(src.MinReplicas)
+	in.MaxReplicas = conversion.RequiredValue(to, "maxReplicas", src.MaxReplicas)
+	in.CPUUtilization = conversion.Pointer(src.CPUUtilization)
+	in.CooldownSeconds = conversion.Pointer(src.CooldownSeconds)
+	in.Note = conversion.OptionalValue(to, "note", src.Note)
 	if src.Params != nil {
 		in.Params = make([]knativev1.Param, len(src.Params))
 		all := conversion.WriteList(to.Field("params"), in.Params, keyOfTaskSpecParams)

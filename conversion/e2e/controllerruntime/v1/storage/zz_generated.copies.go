@@ -13,58 +13,11 @@ import (
 	"maps"
 
 	"github.com/mallard-dev/mallard/conversion"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
-
-// DeepCopyInto copies the ExternalMetric. The two share no memory.
-func (in *ExternalMetric) DeepCopyInto(dst *ExternalMetric) {
-	*dst = ExternalMetric{PropertyBag: in.PropertyBag.Clone()}
-	dst.Name = conversion.Pointer(in.Name)
-	if in.Selector != nil {
-		dst.Selector = new(metav1.LabelSelector)
-		in.Selector.DeepCopyInto(dst.Selector)
-	}
-	if in.Target != nil {
-		dst.Target = new(Target)
-		in.Target.DeepCopyInto(dst.Target)
-	}
-}
-
-// DeepCopy returns a copy of the ExternalMetric, or nil for nil.
-func (in *ExternalMetric) DeepCopy() *ExternalMetric {
-	if in == nil {
-		return nil
-	}
-	dst := new(ExternalMetric)
-	in.DeepCopyInto(dst)
-	return dst
-}
-
-// DeepCopyInto copies the Metric. The two share no memory.
-func (in *Metric) DeepCopyInto(dst *Metric) {
-	*dst = Metric{PropertyBag: in.PropertyBag.Clone()}
-	dst.Type = conversion.Pointer(in.Type)
-	if in.Resource != nil {
-		dst.Resource = new(ResourceMetric)
-		in.Resource.DeepCopyInto(dst.Resource)
-	}
-	if in.External != nil {
-		dst.External = new(ExternalMetric)
-		in.External.DeepCopyInto(dst.External)
-	}
-}
-
-// DeepCopy returns a copy of the Metric, or nil for nil.
-func (in *Metric) DeepCopy() *Metric {
-	if in == nil {
-		return nil
-	}
-	dst := new(Metric)
-	in.DeepCopyInto(dst)
-	return dst
-}
 
 // DeepCopyInto copies the Param. The two share no memory.
 func (in *Param) DeepCopyInto(dst *Param) {
@@ -107,26 +60,6 @@ func (in *ParamValue) DeepCopy() *ParamValue {
 	return dst
 }
 
-// DeepCopyInto copies the ResourceMetric. The two share no memory.
-func (in *ResourceMetric) DeepCopyInto(dst *ResourceMetric) {
-	*dst = ResourceMetric{PropertyBag: in.PropertyBag.Clone()}
-	dst.Name = conversion.Pointer(in.Name)
-	if in.Target != nil {
-		dst.Target = new(Target)
-		in.Target.DeepCopyInto(dst.Target)
-	}
-}
-
-// DeepCopy returns a copy of the ResourceMetric, or nil for nil.
-func (in *ResourceMetric) DeepCopy() *ResourceMetric {
-	if in == nil {
-		return nil
-	}
-	dst := new(ResourceMetric)
-	in.DeepCopyInto(dst)
-	return dst
-}
-
 // DeepCopyInto copies the Result. The two share no memory.
 func (in *Result) DeepCopyInto(dst *Result) {
 	*dst = Result{PropertyBag: in.PropertyBag.Clone()}
@@ -140,57 +73,6 @@ func (in *Result) DeepCopy() *Result {
 		return nil
 	}
 	dst := new(Result)
-	in.DeepCopyInto(dst)
-	return dst
-}
-
-// DeepCopyInto copies the Scaler. The two share no memory.
-func (in *Scaler) DeepCopyInto(dst *Scaler) {
-	*dst = Scaler{PropertyBag: in.PropertyBag.Clone()}
-	in.ObjectMeta.DeepCopyInto(&dst.ObjectMeta)
-	if in.Spec != nil {
-		dst.Spec = new(ScalerSpec)
-		in.Spec.DeepCopyInto(dst.Spec)
-	}
-}
-
-// DeepCopy returns a copy of the Scaler, or nil for nil.
-func (in *Scaler) DeepCopy() *Scaler {
-	if in == nil {
-		return nil
-	}
-	dst := new(Scaler)
-	in.DeepCopyInto(dst)
-	return dst
-}
-
-// DeepCopyInto copies the ScalerSpec. The two share no memory.
-func (in *ScalerSpec) DeepCopyInto(dst *ScalerSpec) {
-	*dst = ScalerSpec{PropertyBag: in.PropertyBag.Clone()}
-	dst.MinReplicas = conversion.Pointer(in.MinReplicas)
-	dst.MaxReplicas = conversion.Pointer(in.MaxReplicas)
-	if in.Cooldown != nil {
-		dst.Cooldown = new(metav1.Duration)
-		in.Cooldown.DeepCopyInto(dst.Cooldown)
-	}
-	if in.Tolerance != nil {
-		dst.Tolerance = new(resource.Quantity)
-		in.Tolerance.DeepCopyInto(dst.Tolerance)
-	}
-	if in.Metrics != nil {
-		dst.Metrics = make([]Metric, len(in.Metrics))
-		for i := range in.Metrics {
-			in.Metrics[i].DeepCopyInto(&dst.Metrics[i])
-		}
-	}
-}
-
-// DeepCopy returns a copy of the ScalerSpec, or nil for nil.
-func (in *ScalerSpec) DeepCopy() *ScalerSpec {
-	if in == nil {
-		return nil
-	}
-	dst := new(ScalerSpec)
 	in.DeepCopyInto(dst)
 	return dst
 }
@@ -213,30 +95,6 @@ func (in *Step) DeepCopy() *Step {
 		return nil
 	}
 	dst := new(Step)
-	in.DeepCopyInto(dst)
-	return dst
-}
-
-// DeepCopyInto copies the Target. The two share no memory.
-func (in *Target) DeepCopyInto(dst *Target) {
-	*dst = Target{PropertyBag: in.PropertyBag.Clone()}
-	if in.Value != nil {
-		dst.Value = new(resource.Quantity)
-		in.Value.DeepCopyInto(dst.Value)
-	}
-	if in.AverageValue != nil {
-		dst.AverageValue = new(resource.Quantity)
-		in.AverageValue.DeepCopyInto(dst.AverageValue)
-	}
-	dst.AverageUtilization = conversion.Pointer(in.AverageUtilization)
-}
-
-// DeepCopy returns a copy of the Target, or nil for nil.
-func (in *Target) DeepCopy() *Target {
-	if in == nil {
-		return nil
-	}
-	dst := new(Target)
 	in.DeepCopyInto(dst)
 	return dst
 }
@@ -264,6 +122,22 @@ func (in *Task) DeepCopy() *Task {
 // DeepCopyInto copies the TaskSpec. The two share no memory.
 func (in *TaskSpec) DeepCopyInto(dst *TaskSpec) {
 	*dst = TaskSpec{PropertyBag: in.PropertyBag.Clone()}
+	dst.MinReplicas = conversion.Pointer(in.MinReplicas)
+	dst.MaxReplicas = conversion.Pointer(in.MaxReplicas)
+	if in.Cooldown != nil {
+		dst.Cooldown = new(metav1.Duration)
+		in.Cooldown.DeepCopyInto(dst.Cooldown)
+	}
+	if in.Tolerance != nil {
+		dst.Tolerance = new(resource.Quantity)
+		in.Tolerance.DeepCopyInto(dst.Tolerance)
+	}
+	if in.Metrics != nil {
+		dst.Metrics = make([]autoscalingv2.MetricSpec, len(in.Metrics))
+		for i := range in.Metrics {
+			in.Metrics[i].DeepCopyInto(&dst.Metrics[i])
+		}
+	}
 	if in.Params != nil {
 		dst.Params = make([]Param, len(in.Params))
 		for i := range in.Params {

@@ -39,22 +39,6 @@ func TestAssignPropertiesOfParamValue(t *testing.T) {
 	}.Test(t)
 }
 
-func TestAssignPropertiesOfScaler(t *testing.T) {
-	conversiontest.Link[Scaler, v1storage.Scaler]{
-		Up:        (*Scaler).AssignProperties_To_Scaler,
-		Down:      (*Scaler).AssignProperties_From_Scaler,
-		Functions: append(knownFunctions(), conversionFunctions...),
-	}.Test(t)
-}
-
-func TestAssignPropertiesOfScalerSpec(t *testing.T) {
-	conversiontest.Link[ScalerSpec, v1storage.ScalerSpec]{
-		Up:        (*ScalerSpec).AssignProperties_To_ScalerSpec,
-		Down:      (*ScalerSpec).AssignProperties_From_ScalerSpec,
-		Functions: append(knownFunctions(), conversionFunctions...),
-	}.Test(t)
-}
-
 func TestAssignPropertiesOfStep(t *testing.T) {
 	conversiontest.Link[Step, v1storage.Step]{
 		Up:        (*Step).AssignProperties_To_Step,
@@ -91,8 +75,6 @@ func TestAugmentationsAreReachable(t *testing.T) {
 	conversiontest.Reachable(t,
 		conversiontest.HookOf[Param, assignableParam](),
 		conversiontest.HookOf[ParamValue, assignableParamValue](),
-		conversiontest.HookOf[Scaler, assignableScaler](),
-		conversiontest.HookOf[ScalerSpec, assignableScalerSpec](),
 		conversiontest.HookOf[Step, assignableStep](),
 		conversiontest.HookOf[Task, assignableTask](),
 		conversiontest.HookOf[TaskSpec, assignableTaskSpec](),

@@ -32,27 +32,6 @@ type ParamValue struct {
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
 }
 
-// Scaler is Scaler of v1beta1 in memory. What is absent is nil.
-type Scaler struct {
-	ObjectMeta metav1.ObjectMeta `json:"metadata"`
-	Spec       *ScalerSpec       `json:"spec,omitempty"`
-
-	// PropertyBag holds what this version has no field for.
-	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
-}
-
-// ScalerSpec is ScalerSpec of v1beta1 in memory. What is absent is nil.
-type ScalerSpec struct {
-	MinReplicas     *int32  `json:"minReplicas,omitempty"`
-	MaxReplicas     *int32  `json:"maxReplicas,omitempty"`
-	CPUUtilization  *int32  `json:"cpuUtilization,omitempty"`
-	CooldownSeconds *int32  `json:"cooldownSeconds,omitempty"`
-	Note            *string `json:"note,omitempty"`
-
-	// PropertyBag holds what this version has no field for.
-	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
-}
-
 // Step is Step of v1beta1 in memory. What is absent is nil.
 type Step struct {
 	Name      *string                      `json:"name,omitempty"`
@@ -74,6 +53,11 @@ type Task struct {
 
 // TaskSpec is TaskSpec of v1beta1 in memory. What is absent is nil.
 type TaskSpec struct {
+	MinReplicas     *int32           `json:"minReplicas,omitempty"`
+	MaxReplicas     *int32           `json:"maxReplicas,omitempty"`
+	CPUUtilization  *int32           `json:"cpuUtilization,omitempty"`
+	CooldownSeconds *int32           `json:"cooldownSeconds,omitempty"`
+	Note            *string          `json:"note,omitempty"`
 	Params          []Param          `json:"params,omitzero"`
 	Steps           []Step           `json:"steps,omitzero"`
 	WhenExpressions []WhenExpression `json:"when,omitzero"`

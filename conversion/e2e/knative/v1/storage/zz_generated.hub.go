@@ -11,12 +11,6 @@ SPDX-License-Identifier: Apache-2.0
 // No object is stored as these types.
 package storage
 
-// ScalerHubConvertible is implemented by the API types of all versions. Through it v1 converts without importing them.
-type ScalerHubConvertible interface {
-	AssignToHub(hub *Scaler) error
-	AssignFromHub(hub *Scaler) error
-}
-
 // TaskHubConvertible is implemented by the API types of all versions. Through it v1 converts without importing them.
 type TaskHubConvertible interface {
 	AssignToHub(hub *Task) error

@@ -9,30 +9,11 @@ package storage
 
 import (
 	"github.com/mallard-dev/mallard/conversion"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
-
-// ExternalMetric is ExternalMetric of v1 in memory. What is absent is nil.
-type ExternalMetric struct {
-	Name     *string               `json:"name,omitempty"`
-	Selector *metav1.LabelSelector `json:"selector,omitempty"`
-	Target   *Target               `json:"target,omitempty"`
-
-	// PropertyBag holds what this version has no field for.
-	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
-}
-
-// Metric is Metric of v1 in memory. What is absent is nil.
-type Metric struct {
-	Type     *string         `json:"type,omitempty"`
-	Resource *ResourceMetric `json:"resource,omitempty"`
-	External *ExternalMetric `json:"external,omitempty"`
-
-	// PropertyBag holds what this version has no field for.
-	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
-}
 
 // Param is Param of v1 in memory. What is absent is nil.
 type Param struct {
@@ -53,40 +34,10 @@ type ParamValue struct {
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
 }
 
-// ResourceMetric is ResourceMetric of v1 in memory. What is absent is nil.
-type ResourceMetric struct {
-	Name   *string `json:"name,omitempty"`
-	Target *Target `json:"target,omitempty"`
-
-	// PropertyBag holds what this version has no field for.
-	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
-}
-
 // Result is Result of v1 in memory. What is absent is nil.
 type Result struct {
 	Name *string `json:"name,omitempty"`
 	Type *string `json:"type,omitempty"`
-
-	// PropertyBag holds what this version has no field for.
-	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
-}
-
-// Scaler is Scaler of v1 in memory. What is absent is nil.
-type Scaler struct {
-	ObjectMeta metav1.ObjectMeta `json:"metadata"`
-	Spec       *ScalerSpec       `json:"spec,omitempty"`
-
-	// PropertyBag holds what this version has no field for.
-	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
-}
-
-// ScalerSpec is ScalerSpec of v1 in memory. What is absent is nil.
-type ScalerSpec struct {
-	MinReplicas *int32             `json:"minReplicas,omitempty"`
-	MaxReplicas *int32             `json:"maxReplicas,omitempty"`
-	Cooldown    *metav1.Duration   `json:"cooldown,omitempty"`
-	Tolerance   *resource.Quantity `json:"tolerance,omitempty"`
-	Metrics     []Metric           `json:"metrics,omitzero"`
 
 	// PropertyBag holds what this version has no field for.
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
@@ -103,16 +54,6 @@ type Step struct {
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
 }
 
-// Target is Target of v1 in memory. What is absent is nil.
-type Target struct {
-	Value              *resource.Quantity `json:"value,omitempty"`
-	AverageValue       *resource.Quantity `json:"averageValue,omitempty"`
-	AverageUtilization *int32             `json:"averageUtilization,omitempty"`
-
-	// PropertyBag holds what this version has no field for.
-	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
-}
-
 // Task is Task of v1 in memory. What is absent is nil.
 type Task struct {
 	ObjectMeta metav1.ObjectMeta `json:"metadata"`
@@ -124,11 +65,16 @@ type Task struct {
 
 // TaskSpec is TaskSpec of v1 in memory. What is absent is nil.
 type TaskSpec struct {
-	Params   []Param          `json:"params,omitzero"`
-	Steps    []Step           `json:"steps,omitzero"`
-	When     []WhenExpression `json:"when,omitzero"`
-	Timeouts *Timeouts        `json:"timeouts,omitempty"`
-	Results  []Result         `json:"results,omitzero"`
+	MinReplicas *int32                     `json:"minReplicas,omitempty"`
+	MaxReplicas *int32                     `json:"maxReplicas,omitempty"`
+	Cooldown    *metav1.Duration           `json:"cooldown,omitempty"`
+	Tolerance   *resource.Quantity         `json:"tolerance,omitempty"`
+	Metrics     []autoscalingv2.MetricSpec `json:"metrics,omitzero"`
+	Params      []Param                    `json:"params,omitzero"`
+	Steps       []Step                     `json:"steps,omitzero"`
+	When        []WhenExpression           `json:"when,omitzero"`
+	Timeouts    *Timeouts                  `json:"timeouts,omitempty"`
+	Results     []Result                   `json:"results,omitzero"`
 
 	// PropertyBag holds what this version has no field for.
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
@@ -153,9 +99,3 @@ type WhenExpression struct {
 	// PropertyBag holds what this version has no field for.
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
 }
-
-// Values of v1.
-const (
-	ExternalMetricType = "External"
-	ResourceMetricType = "Resource"
-)

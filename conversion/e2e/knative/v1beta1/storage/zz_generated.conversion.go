@@ -134,134 +134,6 @@ func (in *ParamValue) AssignProperties_From_ParamValue(src *v1storage.ParamValue
 	return nil
 }
 
-// assignableScaler is implemented by Scaler if its conversion is augmented.
-type assignableScaler interface {
-	AssignPropertiesTo(dst *v1storage.Scaler) error
-	AssignPropertiesFrom(src *v1storage.Scaler) error
-}
-
-// AssignProperties_To_Scaler copies the Scaler to v1. The two share no memory.
-func (in *Scaler) AssignProperties_To_Scaler(dst *v1storage.Scaler) error {
-	*dst = v1storage.Scaler{}
-	bag := in.PropertyBag.Clone()
-	in.ObjectMeta.DeepCopyInto(&dst.ObjectMeta)
-	if in.Spec != nil {
-		dst.Spec = new(v1storage.ScalerSpec)
-		if err := in.Spec.AssignProperties_To_ScalerSpec(dst.Spec); err != nil {
-			return err
-		}
-	}
-	dst.PropertyBag = bag.OrNil()
-
-	var self any = in
-	if augmented, ok := self.(assignableScaler); ok {
-		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("AssignPropertiesTo of Scaler, v1beta1→v1: %w", err)
-		}
-	}
-	return nil
-}
-
-// AssignProperties_From_Scaler fills the Scaler from v1. The two share no memory.
-func (in *Scaler) AssignProperties_From_Scaler(src *v1storage.Scaler) error {
-	*in = Scaler{}
-	bag := src.PropertyBag.Clone()
-	src.ObjectMeta.DeepCopyInto(&in.ObjectMeta)
-	if src.Spec != nil {
-		in.Spec = new(ScalerSpec)
-		if err := in.Spec.AssignProperties_From_ScalerSpec(src.Spec); err != nil {
-			return err
-		}
-	}
-	in.PropertyBag = bag.OrNil()
-
-	var self any = in
-	if augmented, ok := self.(assignableScaler); ok {
-		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("AssignPropertiesFrom of Scaler, v1→v1beta1: %w", err)
-		}
-	}
-	return nil
-}
-
-// assignableScalerSpec is implemented by ScalerSpec if its conversion is augmented.
-type assignableScalerSpec interface {
-	AssignPropertiesTo(dst *v1storage.ScalerSpec) error
-	AssignPropertiesFrom(src *v1storage.ScalerSpec) error
-}
-
-var _ assignableScalerSpec = (*ScalerSpec)(nil)
-
-// AssignProperties_To_ScalerSpec copies the ScalerSpec to v1. The two share no memory.
-func (in *ScalerSpec) AssignProperties_To_ScalerSpec(dst *v1storage.ScalerSpec) error {
-	*dst = v1storage.ScalerSpec{}
-	bag := in.PropertyBag.Clone()
-	exactCooldownSeconds := true
-	if bag.TakeDerived(bagV1Cooldown, in.CooldownSeconds, &dst.Cooldown) != conversion.Exact {
-		dst.Cooldown = nil
-		if in.CooldownSeconds != nil {
-			dst.Cooldown = new(metav1.Duration)
-			converted, same := conversion.ToDuration(*in.CooldownSeconds, time.Second)
-			*dst.Cooldown, exactCooldownSeconds = converted, exactCooldownSeconds && same
-		}
-	}
-	dst.MaxReplicas = conversion.Pointer(in.MaxReplicas)
-	dst.MinReplicas = conversion.Pointer(in.MinReplicas)
-	if err := bag.Put(bagV1beta1Note, in.Note); err != nil {
-		return fmt.Errorf("converting ScalerSpec of v1beta1 to v1: %w", err)
-	}
-	bag.Take(bagV1Tolerance, &dst.Tolerance)
-	dst.PropertyBag = bag.OrNil()
-
-	var self any = in
-	if augmented, ok := self.(assignableScalerSpec); ok {
-		if err := augmented.AssignPropertiesTo(dst); err != nil {
-			return fmt.Errorf("AssignPropertiesTo of ScalerSpec, v1beta1→v1: %w", err)
-		}
-	}
-	if !exactCooldownSeconds {
-		if err := dst.PropertyBag.PutDerived(bagV1beta1CooldownSeconds, in.CooldownSeconds, dst.Cooldown); err != nil {
-			return fmt.Errorf("converting ScalerSpec of v1beta1 to v1: %w", err)
-		}
-	}
-	return nil
-}
-
-// AssignProperties_From_ScalerSpec fills the ScalerSpec from v1. The two share no memory.
-func (in *ScalerSpec) AssignProperties_From_ScalerSpec(src *v1storage.ScalerSpec) error {
-	*in = ScalerSpec{}
-	bag := src.PropertyBag.Clone()
-	exactCooldownSeconds := true
-	if bag.TakeDerived(bagV1beta1CooldownSeconds, src.Cooldown, &in.CooldownSeconds) != conversion.Exact {
-		in.CooldownSeconds = nil
-		if src.Cooldown != nil {
-			in.CooldownSeconds = new(int32)
-			converted, same := conversion.FromDuration[int32](*src.Cooldown, time.Second)
-			*in.CooldownSeconds, exactCooldownSeconds = converted, exactCooldownSeconds && same
-		}
-	}
-	in.MaxReplicas = conversion.Pointer(src.MaxReplicas)
-	in.MinReplicas = conversion.Pointer(src.MinReplicas)
-	bag.Take(bagV1beta1Note, &in.Note)
-	if err := bag.Put(bagV1Tolerance, src.Tolerance); err != nil {
-		return fmt.Errorf("converting ScalerSpec of v1 to v1beta1: %w", err)
-	}
-	in.PropertyBag = bag.OrNil()
-
-	var self any = in
-	if augmented, ok := self.(assignableScalerSpec); ok {
-		if err := augmented.AssignPropertiesFrom(src); err != nil {
-			return fmt.Errorf("AssignPropertiesFrom of ScalerSpec, v1→v1beta1: %w", err)
-		}
-	}
-	if !exactCooldownSeconds {
-		if err := in.PropertyBag.PutDerived(bagV1Cooldown, src.Cooldown, in.CooldownSeconds); err != nil {
-			return fmt.Errorf("converting ScalerSpec of v1 to v1beta1: %w", err)
-		}
-	}
-	return nil
-}
-
 // assignableStep is implemented by Step if its conversion is augmented.
 type assignableStep interface {
 	AssignPropertiesTo(dst *v1storage.Step) error
@@ -370,11 +242,27 @@ type assignableTaskSpec interface {
 	AssignPropertiesFrom(src *v1storage.TaskSpec) error
 }
 
+var _ assignableTaskSpec = (*TaskSpec)(nil)
+
 // AssignProperties_To_TaskSpec copies the TaskSpec to v1. The two share no memory.
 func (in *TaskSpec) AssignProperties_To_TaskSpec(dst *v1storage.TaskSpec) error {
 	*dst = v1storage.TaskSpec{}
 	bag := in.PropertyBag.Clone()
 	if err := bag.Put(bagV1beta1Bundle, in.Bundle); err != nil {
+		return fmt.Errorf("converting TaskSpec of v1beta1 to v1: %w", err)
+	}
+	exactCooldownSeconds := true
+	if bag.TakeDerived(bagV1Cooldown, in.CooldownSeconds, &dst.Cooldown) != conversion.Exact {
+		dst.Cooldown = nil
+		if in.CooldownSeconds != nil {
+			dst.Cooldown = new(metav1.Duration)
+			converted, same := conversion.ToDuration(*in.CooldownSeconds, time.Second)
+			*dst.Cooldown, exactCooldownSeconds = converted, exactCooldownSeconds && same
+		}
+	}
+	dst.MaxReplicas = conversion.Pointer(in.MaxReplicas)
+	dst.MinReplicas = conversion.Pointer(in.MinReplicas)
+	if err := bag.Put(bagV1beta1Note, in.Note); err != nil {
 		return fmt.Errorf("converting TaskSpec of v1beta1 to v1: %w", err)
 	}
 	if in.Params != nil {
@@ -419,6 +307,7 @@ func (in *TaskSpec) AssignProperties_To_TaskSpec(dst *v1storage.TaskSpec) error 
 		}
 		dst.Timeouts.Task = movedTimeoutsTask
 	}
+	bag.Take(bagV1Tolerance, &dst.Tolerance)
 	if in.WhenExpressions != nil {
 		dst.When = make([]v1storage.WhenExpression, len(in.WhenExpressions))
 		for i := range in.WhenExpressions {
@@ -435,6 +324,11 @@ func (in *TaskSpec) AssignProperties_To_TaskSpec(dst *v1storage.TaskSpec) error 
 			return fmt.Errorf("AssignPropertiesTo of TaskSpec, v1beta1→v1: %w", err)
 		}
 	}
+	if !exactCooldownSeconds {
+		if err := dst.PropertyBag.PutDerived(bagV1beta1CooldownSeconds, in.CooldownSeconds, dst.Cooldown); err != nil {
+			return fmt.Errorf("converting TaskSpec of v1beta1 to v1: %w", err)
+		}
+	}
 	return nil
 }
 
@@ -443,6 +337,18 @@ func (in *TaskSpec) AssignProperties_From_TaskSpec(src *v1storage.TaskSpec) erro
 	*in = TaskSpec{}
 	bag := src.PropertyBag.Clone()
 	bag.Take(bagV1beta1Bundle, &in.Bundle)
+	exactCooldownSeconds := true
+	if bag.TakeDerived(bagV1beta1CooldownSeconds, src.Cooldown, &in.CooldownSeconds) != conversion.Exact {
+		in.CooldownSeconds = nil
+		if src.Cooldown != nil {
+			in.CooldownSeconds = new(int32)
+			converted, same := conversion.FromDuration[int32](*src.Cooldown, time.Second)
+			*in.CooldownSeconds, exactCooldownSeconds = converted, exactCooldownSeconds && same
+		}
+	}
+	in.MaxReplicas = conversion.Pointer(src.MaxReplicas)
+	in.MinReplicas = conversion.Pointer(src.MinReplicas)
+	bag.Take(bagV1beta1Note, &in.Note)
 	if src.Params != nil {
 		in.Params = make([]Param, len(src.Params))
 		for i := range src.Params {
@@ -484,6 +390,9 @@ func (in *TaskSpec) AssignProperties_From_TaskSpec(src *v1storage.TaskSpec) erro
 		in.Timeout = new(metav1.Duration)
 		shownTimeoutsTask.DeepCopyInto(in.Timeout)
 	}
+	if err := bag.Put(bagV1Tolerance, src.Tolerance); err != nil {
+		return fmt.Errorf("converting TaskSpec of v1 to v1beta1: %w", err)
+	}
 	if src.When != nil {
 		in.WhenExpressions = make([]WhenExpression, len(src.When))
 		for i := range src.When {
@@ -498,6 +407,11 @@ func (in *TaskSpec) AssignProperties_From_TaskSpec(src *v1storage.TaskSpec) erro
 	if augmented, ok := self.(assignableTaskSpec); ok {
 		if err := augmented.AssignPropertiesFrom(src); err != nil {
 			return fmt.Errorf("AssignPropertiesFrom of TaskSpec, v1→v1beta1: %w", err)
+		}
+	}
+	if !exactCooldownSeconds {
+		if err := in.PropertyBag.PutDerived(bagV1Cooldown, src.Cooldown, in.CooldownSeconds); err != nil {
+			return fmt.Errorf("converting TaskSpec of v1 to v1beta1: %w", err)
 		}
 	}
 	return nil

@@ -58,46 +58,6 @@ func (in *ParamValue) DeepCopy() *ParamValue {
 	return dst
 }
 
-// DeepCopyInto copies the Scaler. The two share no memory.
-func (in *Scaler) DeepCopyInto(dst *Scaler) {
-	*dst = Scaler{PropertyBag: in.PropertyBag.Clone()}
-	in.ObjectMeta.DeepCopyInto(&dst.ObjectMeta)
-	if in.Spec != nil {
-		dst.Spec = new(ScalerSpec)
-		in.Spec.DeepCopyInto(dst.Spec)
-	}
-}
-
-// DeepCopy returns a copy of the Scaler, or nil for nil.
-func (in *Scaler) DeepCopy() *Scaler {
-	if in == nil {
-		return nil
-	}
-	dst := new(Scaler)
-	in.DeepCopyInto(dst)
-	return dst
-}
-
-// DeepCopyInto copies the ScalerSpec. The two share no memory.
-func (in *ScalerSpec) DeepCopyInto(dst *ScalerSpec) {
-	*dst = ScalerSpec{PropertyBag: in.PropertyBag.Clone()}
-	dst.MinReplicas = conversion.Pointer(in.MinReplicas)
-	dst.MaxReplicas = conversion.Pointer(in.MaxReplicas)
-	dst.CPUUtilization = conversion.Pointer(in.CPUUtilization)
-	dst.CooldownSeconds = conversion.Pointer(in.CooldownSeconds)
-	dst.Note = conversion.Pointer(in.Note)
-}
-
-// DeepCopy returns a copy of the ScalerSpec, or nil for nil.
-func (in *ScalerSpec) DeepCopy() *ScalerSpec {
-	if in == nil {
-		return nil
-	}
-	dst := new(ScalerSpec)
-	in.DeepCopyInto(dst)
-	return dst
-}
-
 // DeepCopyInto copies the Step. The two share no memory.
 func (in *Step) DeepCopyInto(dst *Step) {
 	*dst = Step{PropertyBag: in.PropertyBag.Clone()}
@@ -142,6 +102,11 @@ func (in *Task) DeepCopy() *Task {
 // DeepCopyInto copies the TaskSpec. The two share no memory.
 func (in *TaskSpec) DeepCopyInto(dst *TaskSpec) {
 	*dst = TaskSpec{PropertyBag: in.PropertyBag.Clone()}
+	dst.MinReplicas = conversion.Pointer(in.MinReplicas)
+	dst.MaxReplicas = conversion.Pointer(in.MaxReplicas)
+	dst.CPUUtilization = conversion.Pointer(in.CPUUtilization)
+	dst.CooldownSeconds = conversion.Pointer(in.CooldownSeconds)
+	dst.Note = conversion.Pointer(in.Note)
 	if in.Params != nil {
 		dst.Params = make([]Param, len(in.Params))
 		for i := range in.Params {

@@ -16,16 +16,6 @@ import (
 )
 
 // AssignToHub copies the object to v1.
-func (in *Scaler) AssignToHub(hub *v1storage.Scaler) error {
-	return in.AssignProperties_To_Scaler(hub)
-}
-
-// AssignFromHub fills the object from v1.
-func (in *Scaler) AssignFromHub(hub *v1storage.Scaler) error {
-	return in.AssignProperties_From_Scaler(hub)
-}
-
-// AssignToHub copies the object to v1.
 func (in *Task) AssignToHub(hub *v1storage.Task) error {
 	return in.AssignProperties_To_Task(hub)
 }

@@ -8,19 +8,22 @@ package storage
 import (
 	"slices"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mallard-dev/mallard/conversion"
 	v1storage "github.com/mallard-dev/mallard/conversion/e2e/knative/v1/storage"
 )
 
 // AssignPropertiesTo restores the metrics, and makes the percentage the target of the metric cpu.
-func (in *ScalerSpec) AssignPropertiesTo(dst *v1storage.ScalerSpec) error {
+func (in *TaskSpec) AssignPropertiesTo(dst *v1storage.TaskSpec) error {
 	dst.PropertyBag.Take(bagV1Metrics, &dst.Metrics)
 	dst.Metrics = withCPU(dst.Metrics, in.CPUUtilization)
 	return nil
 }
 
 // AssignPropertiesFrom shows the target of the metric cpu, and keeps all metrics if there is more to them.
-func (in *ScalerSpec) AssignPropertiesFrom(src *v1storage.ScalerSpec) error {
+func (in *TaskSpec) AssignPropertiesFrom(src *v1storage.TaskSpec) error {
 	in.CPUUtilization = nil
 	if at := slices.IndexFunc(src.Metrics, isCPU); at >= 0 {
 		in.CPUUtilization = new(*src.Metrics[at].Resource.Target.AverageUtilization)
@@ -32,14 +35,14 @@ func (in *ScalerSpec) AssignPropertiesFrom(src *v1storage.ScalerSpec) error {
 }
 
 // isCPU reports whether v1beta1 has a field for the metric.
-func isCPU(metric v1storage.Metric) bool {
+func isCPU(metric autoscalingv2.MetricSpec) bool {
 	source := metric.Resource
-	return metric.Type != nil && *metric.Type == "Resource" &&
-		source != nil && source.Name != nil && *source.Name == "cpu" && source.Target != nil && source.Target.AverageUtilization != nil
+	return metric.Type == autoscalingv2.ResourceMetricSourceType &&
+		source != nil && source.Name == corev1.ResourceCPU && source.Target.AverageUtilization != nil
 }
 
 // withCPU changes, adds or removes the metric cpu.
-func withCPU(metrics []v1storage.Metric, percentage *int32) []v1storage.Metric {
+func withCPU(metrics []autoscalingv2.MetricSpec, percentage *int32) []autoscalingv2.MetricSpec {
 	at := slices.IndexFunc(metrics, isCPU)
 	switch {
 	case at >= 0 && percentage == nil:
@@ -47,9 +50,9 @@ func withCPU(metrics []v1storage.Metric, percentage *int32) []v1storage.Metric {
 	case at >= 0:
 		metrics[at].Resource.Target.AverageUtilization = new(*percentage)
 	case percentage != nil:
-		return append(metrics, v1storage.Metric{
-			Type: new("Resource"), Resource: &v1storage.ResourceMetric{Name: new("cpu"), Target: &v1storage.Target{AverageUtilization: new(*percentage)}},
-		})
+		target := autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: new(*percentage)}
+		source := &autoscalingv2.ResourceMetricSource{Name: corev1.ResourceCPU, Target: target}
+		return append(metrics, autoscalingv2.MetricSpec{Type: autoscalingv2.ResourceMetricSourceType, Resource: source})
 	}
 	return metrics
 }
