@@ -22,7 +22,7 @@ func edge(all *plan.Plan, version *plan.Version) []section {
 		if each.Root {
 			sections = append(sections, section{each, func(p *printer) {
 				p.rootEdge(each)
-				p.toHub(all, each)
+				p.toHub(all, each, each, "own", "the storage type of the hub, "+all.Hub.Name)
 				p.convertible(all, each)
 			}})
 		}
@@ -71,17 +71,6 @@ func (p *printer) rootEdge(each *plan.Struct) {
 	p.linef("%s.Store(&in.ObjectMeta, &src.ObjectMeta, to)", annotationVariable)
 	p.linef("return nil")
 	p.end()
-}
-
-func (p *printer) toHub(all *plan.Plan, each *plan.Struct) {
-	w := way{
-		from: each.Name, hub: p.name(all.Hub.StoragePath(), hubKind(all, each)), words: "the storage type of the hub, " + all.Hub.Name,
-		first: each.Name,
-	}
-	if each.Version != all.Hub {
-		w.variable, w.through = "own", p.name(each.Version.StoragePath(), each.Name)
-	}
-	p.way(w)
 }
 
 func hubKind(all *plan.Plan, each *plan.Struct) string {

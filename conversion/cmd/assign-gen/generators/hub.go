@@ -20,7 +20,7 @@ func hub(p *printer, all *plan.Plan, version *plan.Version) {
 		case version == all.Hub:
 			p.hubConvertible(version, each)
 		default:
-			p.storageToHub(all, each)
+			p.toHub(all, each, counterpart(all, each), "next", all.Hub.Name)
 		}
 	}
 }
@@ -33,36 +33,20 @@ func (p *printer) hubConvertible(version *plan.Version, each *plan.Struct) {
 	p.end()
 }
 
-func (p *printer) storageToHub(all *plan.Plan, each *plan.Struct) {
-	newer := counterpart(all, each)
-	w := way{from: each.Name, hub: p.name(all.Hub.StoragePath(), hubKind(all, each)), words: all.Hub.Name, first: newer.Name}
-	if newer.Version != all.Hub {
-		w.variable, w.through = "next", p.name(newer.Version.StoragePath(), newer.Name)
-	}
-	p.way(w)
-}
-
-// way is the path of a type to the hub: one assignment, or an assignment to a type that already has a path.
-type way struct {
-	// from is the type, hub that of the hub, words what comments call it.
-	from, hub, words string
-	// first is the destination of the assignment, as in the name of its function.
-	first string
-	// through is the type that it leads to if that is not the hub's, variable what holds it.
-	through, variable string
-}
-
-func (p *printer) way(w way) {
+// toHub prints the conversion of a kind, or of its storage type, to the storage type of the hub and back: an assignment to the next type on the way,
+// and the conversion of that type to the hub, unless it is the hub's. The variable holds the next type; comments call the hub by the words.
+func (p *printer) toHub(all *plan.Plan, from, next *plan.Struct, variable, words string) {
+	hub, through := p.name(all.Hub.StoragePath(), hubKind(all, from)), p.name(next.Version.StoragePath(), next.Name)
 	for _, to := range []bool{true, false} {
 		name := choose(to, "To", "From")
-		assign := "in.AssignProperties_" + name + "_" + w.first
-		p.linef("// Assign%sHub %s %s.", name, choose(to, "copies the object to", "fills the object from"), w.words)
-		p.linef("func (in *%s) Assign%sHub(hub *%s) error {", w.from, name, w.hub)
-		if w.through == "" {
+		assign := "in.AssignProperties_" + name + "_" + next.Name
+		p.linef("// Assign%sHub %s %s.", name, choose(to, "copies the object to", "fills the object from"), words)
+		p.linef("func (in *%s) Assign%sHub(hub *%s) error {", from.Name, name, hub)
+		if through == hub {
 			p.linef("return %s(hub)", assign)
 		} else {
-			outer, inner := assign+"(&"+w.variable+")", w.variable+".Assign"+name+"Hub(hub)"
-			p.linef("var %s %s", w.variable, w.through)
+			outer, inner := assign+"(&"+variable+")", variable+".Assign"+name+"Hub(hub)"
+			p.linef("var %s %s", variable, through)
 			p.linef("if err := %s; err != nil {\nreturn err\n}", choose(to, outer, inner))
 			p.linef("return %s", choose(to, inner, outer))
 		}
