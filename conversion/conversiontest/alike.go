@@ -203,7 +203,7 @@ func isAlike(a, b reflect.Type, above []reflect.Type) bool {
 	if a == b || slices.Contains(above, a) {
 		return true
 	}
-	if a.Kind() != b.Kind() || hasJSONOfItsOwn(a) != hasJSONOfItsOwn(b) || hasJSONOfItsOwn(a) && a.Name() != b.Name() {
+	if a.Kind() != b.Kind() || hasOwnJSON(a) != hasOwnJSON(b) || hasOwnJSON(a) && a.Name() != b.Name() {
 		return false
 	}
 	above = append(slices.Clip(above), a)
@@ -223,8 +223,6 @@ func isAlike(a, b reflect.Type, above []reflect.Type) bool {
 		return true
 	}
 }
-
-func hasJSONOfItsOwn(t reflect.Type) bool { return hasOwnJSON(reflect.New(t).Elem()) }
 
 func hasHook(storage reflect.Type) bool {
 	if storage == nil {

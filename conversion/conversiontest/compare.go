@@ -50,8 +50,9 @@ func explained(want, got, message string) string {
 var truncatedSize = regexp.MustCompile(`-truncated":"(\d+)"`)
 
 // cut shortens a text that is too long to be read.
-func cut(text string) string {
-	const most = 4000
+func cut(text string) string { return cutTo(4000, text) }
+
+func cutTo(most int, text string) string {
 	if len(text) <= most {
 		return text
 	}

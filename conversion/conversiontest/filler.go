@@ -174,7 +174,7 @@ func (f *filler) fillOne(pointer, c reflect.Value) {
 		if next, ok := reflect.TypeAssert[randfill.Continue](c); ok {
 			next.FillNoCustom(pointer.Interface())
 		}
-		if hasOwnJSON(value) {
+		if hasOwnJSON(t) {
 			f.makeReadable(value)
 		}
 	}
@@ -202,7 +202,7 @@ func (f *filler) leavesOut(t reflect.Type, hasFunction bool) bool {
 		return false
 	}
 	switch zero := reflect.New(t); {
-	case hasOwnJSON(zero.Elem()):
+	case hasOwnJSON(t):
 		return !hasFunction && isReadable(empty(t))
 	case t.Kind() == reflect.Struct || t.Kind() == reflect.Array:
 		_, err := reread(zero.Interface())

@@ -128,14 +128,7 @@ func note(found map[string]string, way, one, other, onlyOther, onlyOne, both str
 	}
 }
 
-func brief(value any) string {
-	const most = 200
-	text := inText(value)
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
-}
+func brief(value any) string { return cutTo(200, inText(value)) }
 
 // isWithin reports whether a difference is at a place, or in a field below it.
 func isWithin(at, place string) bool {

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package conversiontest
 
 import (
-	"bytes"
 	"encoding"
 	"encoding/json"
 	"fmt"
@@ -139,13 +138,10 @@ func moment(c randfill.Continue) time.Time {
 	return time.Unix(c.Int63n(seconds), 0).UTC()
 }
 
-func hasOwnJSON(value reflect.Value) bool {
-	switch value.Addr().Interface().(type) {
-	case json.Marshaler, encoding.TextMarshaler:
-		return true
-	default:
-		return false
-	}
+// hasOwnJSON reports whether a type, or the pointer to it, writes its JSON itself.
+func hasOwnJSON(t reflect.Type) bool {
+	pointer := reflect.PointerTo(t)
+	return pointer.Implements(reflect.TypeFor[json.Marshaler]()) || pointer.Implements(reflect.TypeFor[encoding.TextMarshaler]())
 }
 
 // makeReadable replaces a value whose JSON cannot be read, as of a URL with random fields, by one that is read from a likely text. So it
@@ -174,21 +170,17 @@ func holdsJSON(t reflect.Type) bool {
 		return false
 	}
 	raw, ok := t.FieldByName("Raw")
-	return ok && raw.Type == reflect.TypeFor[[]byte]() && hasOwnJSON(reflect.New(t).Elem())
+	return ok && raw.Type == reflect.TypeFor[[]byte]() && hasOwnJSON(t)
 }
 
 // isReadable reports whether a value's JSON is that of the value that is read from it.
 func isReadable(value reflect.Value) bool {
-	text, err := json.Marshal(value.Addr().Interface())
+	again, err := reread(value.Addr().Interface())
 	if err != nil {
 		return false
 	}
-	again := reflect.New(value.Type())
-	if json.Unmarshal(text, again.Interface()) != nil {
-		return false
-	}
-	same, err := json.Marshal(again.Interface())
-	return err == nil && bytes.Equal(text, same)
+	same, err := conversion.Equal(value.Addr().Interface(), again)
+	return same && err == nil
 }
 
 // forgetNull has each json.RawMessage be nil that holds null, and some lists and maps be empty that are null. To conversions both mean that there is
