@@ -64,7 +64,9 @@ var definitions = []definition{
 	{"conversion-gen:positional", onPackage, none, "", func(s *settings, _ reader) { s.ofPackage.Positional = true }},
 	{"conversion-gen:with", onPackage, repeated, "IMPORT/PATH.Type,UpFunc,DownFunc", func(s *settings, r reader) { r.addFunctions(&s.ofPackage) }},
 	{"conversion:name", onType, required, "NewName|NewName,OtherName", func(s *settings, r reader) { s.ofType.Names = list(r.Value) }},
-	{"conversion:augment", onType, optional, "|metadata", func(s *settings, r reader) { s.ofType.Augment, s.ofType.Metadata = true, r.metadata() }},
+	{"conversion:augment", onType, optional, "|metadata", func(s *settings, r reader) {
+		s.ofType.Augment, s.ofType.Metadata = true, r.oneOf("", metadataOption) != ""
+	}},
 	{"conversion:with", onType, required, withUses, func(s *settings, r reader) { s.ofType.With = r.functions() }},
 	{"conversion:enum", onType, required, enumUses, func(s *settings, r reader) { s.ofType.Enum = r.enum() }},
 	{"conversion:skip", onType, optional, "|VERSION,VERSION", func(s *settings, r reader) { s.ofType.Skip, s.ofType.SkipIn = r.skipped() }},
@@ -75,8 +77,8 @@ var definitions = []definition{
 	{"conversion:older", onField, required, strategyUses, func(s *settings, r reader) { s.ofField.ToOlder = r.treatment() }},
 	{"conversion:enum", onField, required, enumUses, func(s *settings, r reader) { s.ofField.Enum = r.enum() }},
 	{"conversion:with", onField, required, withUses, func(s *settings, r reader) { s.ofField.With = r.functions() }},
-	{"conversion:unit", onField, required, "seconds", func(s *settings, r reader) { s.ofField.Unit = r.unit() }},
-	{"conversion:zero", onField, required, "absent", func(s *settings, r reader) { s.ofField.ZeroIsAbsent = r.isAbsent() }},
+	{"conversion:unit", onField, required, strings.Join(units, "|"), func(s *settings, r reader) { s.ofField.Unit = r.oneOf(units...) }},
+	{"conversion:zero", onField, required, "absent", func(s *settings, r reader) { s.ofField.ZeroIsAbsent = r.oneOf("absent") != "" }},
 	{"conversion:sensitive", onField, none, "", func(s *settings, _ reader) { s.ofField.Sensitive = true }},
 	{"conversion:positional", onField, none, "", func(s *settings, _ reader) { s.ofField.Positional = true }},
 	{"conversion:key", onField, required, "NAME|NAME,NAME", func(s *settings, r reader) { s.ofField.ListMapKeys = list(r.Value) }},

@@ -17,30 +17,15 @@ import (
 // metadataOption passes the metadata of the object to hand-written code.
 const metadataOption = "metadata"
 
-// metadata is the one word that may be the value of +conversion:augment, or nothing.
-func (r reader) metadata() bool {
-	if r.Value != "" && r.Value != metadataOption {
-		r.badf(r.known.correct(), "the marker +%s has the argument %q, which it does not know", r.Name, r.Value)
-	}
-	return r.Value == metadataOption
-}
+// units are the values of +conversion:unit.
+var units = []string{"nanoseconds", "microseconds", "milliseconds", "seconds", "minutes", "hours", "days"}
 
-// isAbsent reads the one value of +conversion:zero.
-func (r reader) isAbsent() bool {
-	if r.Value != "absent" {
-		r.badf(r.known.correct(), "zero cannot mean %q", r.Value)
-	}
-	return r.Value == "absent"
-}
-
-// Units are the values of +conversion:unit.
-var Units = []string{"nanoseconds", "microseconds", "milliseconds", "seconds", "minutes", "hours", "days"}
-
-func (r reader) unit() string {
-	if slices.Contains(Units, r.Value) {
+// oneOf returns the value if the marker knows it, and reports it otherwise.
+func (r reader) oneOf(known ...string) string {
+	if slices.Contains(known, r.Value) {
 		return r.Value
 	}
-	r.badf("write one of "+strings.Join(Units, ", "), "there is no unit %q%s", r.Value, problem.Suggestion(r.Value, Units))
+	r.badf(r.known.correct(), "the marker +%s has the value %q, which it does not know%s", r.Name, r.Value, problem.Suggestion(r.Value, known))
 	return ""
 }
 

@@ -80,7 +80,7 @@ func TestParse_UnknownArgumentOfAugment_IsAProblem(t *testing.T) {
 		t.Error("the hook gets the metadata")
 	}
 	want := []problem.Problem{{
-		Code: problem.BadMarker, Where: "v1.T", Text: `the marker +conversion:augment has the argument "object", which it does not know`,
+		Code: problem.BadMarker, Where: "v1.T", Text: `the marker +conversion:augment has the value "object", which it does not know`,
 		Fix: "write +conversion:augment or +conversion:augment=metadata",
 	}}
 	if diff := cmp.Diff(want, problems.All()); diff != "" {
@@ -164,7 +164,7 @@ func TestParse_InvalidMarkers_AreProblems(t *testing.T) {
 			`there is no strategy "agument"; did you mean "augment"?`, "write +conversion:strategy=augment, =augment,fixed=TEXT, =stash or =drop,reason=TEXT",
 		},
 		"zero that means something else": {
-			[]model.Marker{{Name: "conversion:zero", Value: "default"}}, `zero cannot mean "default"`, "write +conversion:zero=absent",
+			[]model.Marker{{Name: "conversion:zero", Value: "default"}}, `the marker +conversion:zero has the value "default", which it does not know`, "write +conversion:zero=absent",
 		},
 		"fixed without a reason": {
 			[]model.Marker{{Name: "conversion:strategy", Value: "augment,fixed="}},
@@ -191,7 +191,9 @@ func TestParse_InvalidMarkers_AreProblems(t *testing.T) {
 		},
 		"a misspelt unit": {
 			[]model.Marker{{Name: "conversion:unit", Value: "second"}},
-			`there is no unit "second"; did you mean "seconds"?`, "write one of nanoseconds, microseconds, milliseconds, seconds, minutes, hours, days",
+			`the marker +conversion:unit has the value "second", which it does not know; did you mean "seconds"?`,
+			"write +conversion:unit=nanoseconds or +conversion:unit=microseconds or +conversion:unit=milliseconds or +conversion:unit=seconds or " +
+				"+conversion:unit=minutes or +conversion:unit=hours or +conversion:unit=days",
 		},
 		"one function": {
 			[]model.Marker{{Name: "conversion:with", Value: "up"}},

@@ -103,7 +103,7 @@ type Field struct {
 	ToOlder Treatment
 	// Enum maps values to those of the next version.
 	Enum *Enum
-	// Unit is the unit of a number that stands for a duration, one of Units.
+	// Unit is the unit of a number that stands for a duration, such as seconds.
 	Unit string
 	// With are the functions that convert the field to the next version and back.
 	With *Functions
