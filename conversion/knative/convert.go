@@ -16,27 +16,19 @@ import (
 
 // ConvertTo converts an object by its own ConvertTo.
 func ConvertTo(ctx context.Context, from, to metav1.Object) error {
-	source, target, err := convertible(from, to)
-	if err != nil {
-		return err
-	}
-	return source.ConvertTo(ctx, target) //nolint:wrapcheck // it names both types
+	return convert(from, to, func(source, target apis.Convertible) error { return source.ConvertTo(ctx, target) })
 }
 
 // ConvertFrom converts an object by ConvertFrom of the object that it fills.
 func ConvertFrom(ctx context.Context, from, to metav1.Object) error {
-	source, target, err := convertible(from, to)
-	if err != nil {
-		return err
-	}
-	return target.ConvertFrom(ctx, source) //nolint:wrapcheck // it names both types
+	return convert(from, to, func(source, target apis.Convertible) error { return target.ConvertFrom(ctx, source) })
 }
 
-func convertible(from, to metav1.Object) (source, target apis.Convertible, err error) {
+func convert(from, to metav1.Object, by func(source, target apis.Convertible) error) error {
 	source, isSource := from.(apis.Convertible)
 	target, isTarget := to.(apis.Convertible)
 	if !isSource || !isTarget {
-		return nil, nil, fmt.Errorf("converting %T to %T: both must implement knative.dev/pkg/apis.Convertible", from, to)
+		return fmt.Errorf("converting %T to %T: both must implement knative.dev/pkg/apis.Convertible", from, to)
 	}
-	return source, target, nil
+	return by(source, target)
 }

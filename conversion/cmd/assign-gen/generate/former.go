@@ -72,15 +72,15 @@ func (p *formerPair) other() *model.Package {
 }
 
 func (f *former) addKind(pair *formerPair, kind string) {
-	source := f.sources[pair.converter]
+	converter, other := pair.converter, pair.other()
+	source := f.sources[converter]
 	convertTo := source.function(kind, "ConvertTo")
 	generated := func(from, to *model.Package) string {
 		return fmt.Sprintf("Convert_%s_%s_To_%s_%s", from.Name, kind, to.Name, kind)
 	}
-	up, down := generated(pair.Older, pair.Newer), generated(pair.Newer, pair.Older)
+	there, back := generated(converter, other), generated(other, converter)
 	from := func(p *model.Package) string { return fmt.Sprintf("from.(*%s.%s)", f.Alias(p), kind) }
 	to := func(p *model.Package) string { return fmt.Sprintf("to.(*%s.%s)", f.Alias(p), kind) }
-	added := formerKind{Name: kind}
 	switch {
 	case convertTo != nil:
 		const knative = 2 // ConvertTo has a context
@@ -88,19 +88,18 @@ func (f *former) addKind(pair *formerPair, kind string) {
 		if convertTo.Type.Params.NumFields() == knative {
 			ctx = "ctx, "
 		}
-		added.Up = fmt.Sprintf("%s.ConvertTo(%s%s)", from(pair.Older), ctx, to(pair.Newer))
-		added.Down = fmt.Sprintf("%s.ConvertFrom(%s%s)", to(pair.Older), ctx, from(pair.Newer))
-		if pair.converter == pair.Newer {
-			added.Up = fmt.Sprintf("%s.ConvertFrom(%s%s)", to(pair.Newer), ctx, from(pair.Older))
-			added.Down = fmt.Sprintf("%s.ConvertTo(%s%s)", from(pair.Newer), ctx, to(pair.Older))
-		}
-	case source.function("", up) != nil && source.function("", down) != nil:
-		added.Up = fmt.Sprintf("%s.%s(%s, %s, nil)", f.Alias(pair.converter), up, from(pair.Older), to(pair.Newer))
-		added.Down = fmt.Sprintf("%s.%s(%s, %s, nil)", f.Alias(pair.converter), down, from(pair.Newer), to(pair.Older))
+		there = fmt.Sprintf("%s.ConvertTo(%s%s)", from(converter), ctx, to(other))
+		back = fmt.Sprintf("%s.ConvertFrom(%s%s)", to(converter), ctx, from(other))
+	case source.function("", there) != nil && source.function("", back) != nil:
+		there = fmt.Sprintf("%s.%s(%s, %s, nil)", f.Alias(converter), there, from(converter), to(other))
+		back = fmt.Sprintf("%s.%s(%s, %s, nil)", f.Alias(converter), back, from(other), to(converter))
 	default:
 		return
 	}
-	pair.Kinds = append(pair.Kinds, added)
+	if converter == pair.Newer {
+		there, back = back, there
+	}
+	pair.Kinds = append(pair.Kinds, formerKind{Name: kind, Up: there, Down: back})
 }
 
 func (f *former) kinds() int {
