@@ -16,42 +16,35 @@ import (
 
 // OptionalPointer is an optional field of an API object, for its storage type: nil if it is zero, unless zero was meant.
 func OptionalPointer[T comparable](from Reader, jsonName string, value T) *T {
-	var zero T
-	if value == zero && !from.WasZero(jsonName) {
-		return nil
+	if from.WasZero(jsonName) {
+		return new(value)
 	}
-	return &value
+	return NonZero(value)
 }
 
 // OptionalValue is OptionalPointer's counterpart.
 func OptionalValue[T comparable](to Writer, jsonName string, pointer *T) T {
-	var zero T
-	if pointer == nil {
-		return zero
-	}
-	if *pointer == zero {
+	value := Value(pointer)
+	if pointer != nil && NonZero(value) == nil {
 		to.MarkZero(jsonName)
 	}
-	return *pointer
+	return value
 }
 
 // RequiredPointer is a required field of an API object, for its storage type: never nil, unless it is zero and was absent.
 func RequiredPointer[T comparable](from Reader, jsonName string, value T) *T {
-	var zero T
-	if value == zero && from.WasAbsent(jsonName) {
-		return nil
+	if from.WasAbsent(jsonName) {
+		return NonZero(value)
 	}
-	return &value
+	return new(value)
 }
 
 // RequiredValue is RequiredPointer's counterpart.
 func RequiredValue[T comparable](to Writer, jsonName string, pointer *T) T {
 	if pointer == nil {
-		var zero T
 		to.MarkAbsent(jsonName)
-		return zero
 	}
-	return *pointer
+	return Value(pointer)
 }
 
 // Pointer is a copy of a pointer to a plain value, which shares nothing with it.
@@ -59,8 +52,7 @@ func Pointer[T any](pointer *T) *T {
 	if pointer == nil {
 		return nil
 	}
-	value := *pointer
-	return &value
+	return new(*pointer)
 }
 
 // NonZero is a pointer to a value, or nil for the zero value.
@@ -69,7 +61,7 @@ func NonZero[T comparable](value T) *T {
 	if value == zero {
 		return nil
 	}
-	return &value
+	return new(value)
 }
 
 // Value is the value that a pointer points to, or the zero value for nil.
