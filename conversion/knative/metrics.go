@@ -22,26 +22,19 @@ const scope = "github.com/mallard-dev/mallard/conversion"
 // Instruments that are created before the process sets its meter provider report once it does, so importing the package is enough.
 func init() {
 	for _, counter := range conversion.Counters() {
-		if err := export(counter); err != nil {
-			otel.Handle(err) // conversions work without their metrics
+		_, err := otel.Meter(scope).Int64ObservableCounter(counter.Name, metric.WithUnit(counter.Unit), metric.WithDescription(counter.Description),
+			metric.WithInt64Callback(func(_ context.Context, observer metric.Int64Observer) error {
+				for part, count := range counter.Counts() {
+					var attributes []attribute.KeyValue
+					if part != "" {
+						attributes = append(attributes, attribute.String(conversion.PartLabel, part))
+					}
+					observer.Observe(count, metric.WithAttributes(attributes...))
+				}
+				return nil
+			}))
+		if err != nil {
+			otel.Handle(fmt.Errorf("creating the counter %s: %w", counter.Name, err)) // conversions work without their metrics
 		}
 	}
-}
-
-func export(counter *conversion.Counter) error {
-	_, err := otel.Meter(scope).Int64ObservableCounter(counter.Name, metric.WithUnit(counter.Unit), metric.WithDescription(counter.Description),
-		metric.WithInt64Callback(func(_ context.Context, observer metric.Int64Observer) error {
-			for part, count := range counter.Counts() {
-				var attributes []attribute.KeyValue
-				if part != "" {
-					attributes = append(attributes, attribute.String(conversion.PartLabel, part))
-				}
-				observer.Observe(count, metric.WithAttributes(attributes...))
-			}
-			return nil
-		}))
-	if err != nil {
-		return fmt.Errorf("creating the counter %s: %w", counter.Name, err)
-	}
-	return nil
 }

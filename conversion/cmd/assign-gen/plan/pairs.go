@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package plan
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
@@ -20,7 +21,7 @@ func (p *planner) pair(link *Link) {
 		names := older.Settings.Names
 		p.onlyOne(older)
 		if names == nil {
-			if newer := p.sameIn(link.Newer, older); newer != nil {
+			if newer := cmp.Or(link.Newer.borrowed(older), link.Newer.Struct(older.Declared.Declared().Name)); newer != nil {
 				p.claim(link, older, newer, claimed)
 			}
 			continue
@@ -38,14 +39,6 @@ func (p *planner) pair(link *Link) {
 			p.claim(link, older, newer, claimed)
 		}
 	}
-}
-
-// sameIn returns the struct of a version that a struct without a marker becomes, or nil.
-func (p *planner) sameIn(next *Version, older *Struct) *Struct {
-	if newer := next.borrowed(older); newer != nil {
-		return newer
-	}
-	return next.Struct(older.Declared.Declared().Name)
 }
 
 // onlyOne reports a struct with several names that has to have one.

@@ -83,7 +83,8 @@ func (m *matching) step(in *model.Type, field *model.Field) Step {
 // inside plans the fields of a newer struct that older fields lead into.
 func (m *matching) inside(path Path) {
 	declared := path.Last().Type.Pointed()
-	m.presence(path)
+	// It belongs to the struct as a whole.
+	m.pair.Fields = append(m.pair.Fields, &FieldPlan{Fate: StashedNewer, Newer: path, NewerKey: m.newerKey(path), Presence: true})
 	for _, field := range declared.Underlying.Fields {
 		if !field.Exported() || field.JSON == "-" {
 			continue
@@ -107,9 +108,4 @@ func (m *matching) leadsInto(path Path) bool {
 		}
 	}
 	return false
-}
-
-// presence stashes what belongs to a newer struct as a whole, whose fields are planned one by one.
-func (m *matching) presence(path Path) {
-	m.pair.Fields = append(m.pair.Fields, &FieldPlan{Fate: StashedNewer, Newer: path, NewerKey: m.newerKey(path), Presence: true})
 }
