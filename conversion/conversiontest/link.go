@@ -26,7 +26,7 @@ type Link[Older, Newer any] struct {
 func (l Link[Older, Newer]) Test(t *testing.T) {
 	t.Helper()
 	t.Run("up and down", func(t *testing.T) {
-		there(t, l.Functions, l.Up, func(older *Older, newer *Newer) error { return l.Down(older, newer) })
+		there(t, l.Functions, l.Up, l.Down)
 	})
 	t.Run("down and up", func(t *testing.T) {
 		there(t, l.Functions,

@@ -103,13 +103,11 @@ func (p *printer) copied(o *operation, dst, src, at string, depth int) {
 }
 
 func (p *printer) deepCopied(o *operation, dst, src string) {
-	if !o.nilable {
-		p.linef("%s.DeepCopyInto(%s)", object(src), address(dst))
-		return
+	text := fmt.Sprintf("%s.DeepCopyInto(%s)", object(src), address(dst))
+	if o.nilable {
+		text = fmt.Sprintf("if %s != nil {\n%s\n}", src, text)
 	}
-	p.linef("if %s != nil {", src)
-	p.linef("%s.DeepCopyInto(%s)", object(src), address(dst))
-	p.linef("}")
+	p.linef("%s", text)
 }
 
 func (p *printer) pointer(o *operation, dst, src, at string, depth int) {

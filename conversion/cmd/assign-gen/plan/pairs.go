@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
@@ -67,9 +66,6 @@ func (p *planner) claim(link *Link, older, newer *Struct, claimed map[*Struct]*S
 	claimed[newer] = older
 	pair := &Pair{
 		Older: older, Newer: newer, Several: older.several(), Augmented: older.Settings.Augment, Functions: older.Settings.With,
-	}
-	for _, field := range older.Fields {
-		pair.Augmented = pair.Augmented || field.Settings.ToNext.Strategy == markers.Augment
 	}
 	p.pairs[older] = append(p.pairs[older], pair)
 	link.Pairs = append(link.Pairs, pair)
