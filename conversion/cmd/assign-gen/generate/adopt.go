@@ -132,17 +132,13 @@ func (a *adoption) write(m *move, header, roundTripDir string, report *strings.B
 		return err
 	}
 	for _, each := range former.copies(folder) {
-		if err := m.add(each.Path, each.Content); err != nil {
-			return err
-		}
+		m.add(each.Path, each.Content)
 	}
 	test, err := former.test(header, path.Base(roundTripDir))
 	if err != nil {
 		return err
 	}
-	if err := m.add(filepath.Join(root, roundTripDir, formerTest), test); err != nil {
-		return err
-	}
+	m.add(filepath.Join(root, roundTripDir, formerTest), test)
 	for _, each := range a.versions {
 		count, err := a.insert(m, each)
 		if err != nil {
@@ -177,9 +173,7 @@ func (a *adoption) insert(m *move, p *model.Package) (count int, err error) {
 		count += len(markers)
 		if name == "" && filepath.Base(at.Filename) != "doc.go" {
 			content := fmt.Sprintf("// Package %s is a version of the API.\n//\n// +%s\npackage %s\n", p.Name, strings.Join(markers, "\n// +"), p.Name)
-			if err := m.add(filepath.Join(p.Dir, "doc.go"), []byte(content)); err != nil {
-				return 0, err
-			}
+			m.add(filepath.Join(p.Dir, "doc.go"), []byte(content))
 			continue
 		}
 		places[at.Filename] = append(places[at.Filename], place{at.Line, markers})
@@ -207,9 +201,7 @@ func (a *adoption) insert(m *move, p *model.Package) (count int, err error) {
 		if err != nil {
 			return 0, fmt.Errorf("finding %s: %w", name, err)
 		}
-		if err := m.add(absolute, []byte(strings.Join(lines, ""))); err != nil {
-			return 0, err
-		}
+		m.add(absolute, []byte(strings.Join(lines, "")))
 	}
 	return count, nil
 }

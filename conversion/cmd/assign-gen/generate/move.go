@@ -23,6 +23,8 @@ type move struct {
 	// kept are all files, and changed those that are not the same already.
 	kept    map[string]bool
 	changed []string
+	// err holds the errors of all files that could not be written.
+	err error
 }
 
 // scratch is the path of a file until it is moved.
@@ -31,19 +33,19 @@ func scratch(file string) string {
 }
 
 // add writes a file. One that stays the same keeps its time, so that nothing is built again for it.
-func (m *move) add(file string, content []byte) error {
+func (m *move) add(file string, content []byte) {
 	m.kept[file] = true
 	if earlier, err := os.ReadFile(file); err == nil && bytes.Equal(earlier, content) {
-		return nil
+		return
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return fmt.Errorf("making a folder for what is generated: %w", err)
+	err := os.MkdirAll(filepath.Dir(file), 0o755)
+	if err == nil {
+		m.changed = append(m.changed, file)
+		err = os.WriteFile(scratch(file), content, 0o644)
 	}
-	m.changed = append(m.changed, file)
-	if err := os.WriteFile(scratch(file), content, 0o644); err != nil {
-		return fmt.Errorf("writing %s: %w", filepath.Base(file), err)
+	if err != nil {
+		m.err = errors.Join(m.err, fmt.Errorf("writing %s: %w", filepath.Base(file), err))
 	}
-	return nil
 }
 
 // clean removes files that were not moved.
@@ -60,8 +62,11 @@ func (m *move) clean() error {
 	return nil
 }
 
-// do moves all files and then removes those of an earlier run that have no successor.
+// do moves all files, if all could be written, and then removes those of an earlier run that have no successor.
 func (m *move) do(folders []string) error {
+	if m.err != nil {
+		return m.err
+	}
 	for _, file := range m.changed {
 		if err := os.Rename(scratch(file), file); err != nil {
 			return fmt.Errorf("putting %s in place: %w", file, err)

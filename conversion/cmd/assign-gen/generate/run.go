@@ -127,9 +127,7 @@ func (o *output) write(m *move) error {
 		generators.File{Path: o.report, Content: []byte(record.Report(o.plan))},
 		generators.File{Path: o.lock, Content: []byte(record.Lock(o.plan, o.earlier, o.release))})
 	for _, each := range files {
-		if err := m.add(each.Path, each.Content); err != nil {
-			return err
-		}
+		m.add(each.Path, each.Content)
 	}
 	return nil
 }
