@@ -24,15 +24,13 @@ type Number interface {
 // unsigned or both floats.
 func Narrow[To, From Number](from From) (to To, exact bool) {
 	to = To(from)
-	switch any(to).(type) {
-	case float32:
+	if _, isFloat := any(to).(float32); isFloat {
 		return narrowFloat[To](float64(from))
-	default:
-		if From(to) == from {
-			return to, true
-		}
-		return nearest[To](from < 0), false
 	}
+	if From(to) == from {
+		return to, true
+	}
+	return nearest[To](from < 0), false
 }
 
 func narrowFloat[To Number](from float64) (to To, exact bool) {
@@ -49,14 +47,11 @@ func nearest[To Number](lowest bool) To {
 	var zero To
 	switch isUnsigned := zero-1 > zero; {
 	case isUnsigned:
-		most := uint64(math.MaxUint64) >> unused
-		return To(most)
+		return To(uint64(math.MaxUint64) >> unused)
 	case lowest:
-		least := int64(math.MinInt64) >> unused
-		return To(least)
+		return To(int64(math.MinInt64) >> unused)
 	default:
-		most := int64(math.MaxInt64) >> unused
-		return To(most)
+		return To(int64(math.MaxInt64) >> unused)
 	}
 }
 
