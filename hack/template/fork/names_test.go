@@ -109,7 +109,7 @@ func TestReduce_EveryCombination_FindsItsFilesAndLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range []Arguments{
+	combinations := []Arguments{
 		{Kinds: kinds()},
 		{Kinds: kinds()[:1]},
 		{Kinds: kinds()[:2]},
@@ -118,7 +118,11 @@ func TestReduce_EveryCombination_FindsItsFilesAndLines(t *testing.T) {
 		{Kinds: kinds(), Versions: []string{onlyVersion}},
 		{Kinds: kinds()[:1], Versions: []string{onlyVersion}, Without: products()},
 		{Kinds: kinds()[2:], Without: products(), Eject: slices.Sorted(maps.Keys(ejectable))},
-	} {
+	}
+	for _, product := range products() {
+		combinations = append(combinations, Arguments{Kinds: kinds(), Without: []string{product}})
+	}
+	for _, a := range combinations {
 		t.Run(strings.Join(a.missing(), ","), func(t *testing.T) {
 			files := maps.Clone(all)
 			if err := a.reduce(files); err != nil {

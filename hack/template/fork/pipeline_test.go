@@ -7,6 +7,7 @@ package fork
 
 import (
 	"maps"
+	"os/exec"
 	slashpath "path"
 	"regexp"
 	"slices"
@@ -45,6 +46,50 @@ func TestPipeline_EjectedModules_AreTestedAndUpdated(t *testing.T) {
 				parts := partsOfTheTests.FindSubmatch(files[path].content)
 				if parts == nil || slices.Contains(strings.Split(string(parts[1]), ", "), "modules") != hasModules {
 					t.Errorf("%s runs the parts %q; the fork has modules to test: %v", path, parts, hasModules)
+				}
+			}
+		})
+	}
+}
+
+// Without any one product, the workflows that are left are valid, and call no workflow that is left out. actionlint finds a called workflow from the
+// root of the git repository.
+func TestPipeline_EachProductLeftOut_WorkflowsAreValid(t *testing.T) {
+	all, err := committed(t.Context(), "../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	actionlint, err := exec.CommandContext(t.Context(), "go", "-C", "../../tools/actionlint", "tool", "-n", "actionlint").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ofProduct := map[string][]string{"ci": {"ci.yaml", "nightly.yaml"}, "release": {"release.yaml"}}
+	for _, product := range products() {
+		t.Run(product, func(t *testing.T) {
+			files, workflows, root := maps.Clone(all), make(tree), t.TempDir()
+			if err := (Arguments{Kinds: kinds(), Without: []string{product}}).reduce(files); err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, path := range files.find(".github/workflows") {
+				workflows[path] = files[path]
+				names = append(names, slashpath.Base(path))
+			}
+			slices.Sort(names)
+			want := slices.DeleteFunc([]string{"ci.yaml", "nightly.yaml", "release.yaml"}, func(name string) bool {
+				return slices.Contains(ofProduct[product], name)
+			})
+			if !slices.Equal(names, want) {
+				t.Errorf("the fork has the workflows %q, want %q", names, want)
+			}
+			if err := workflows.write(root); err != nil {
+				t.Fatal(err)
+			}
+			for _, args := range [][]string{{"git", "init", "--quiet"}, {strings.TrimSpace(string(actionlint))}} {
+				cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
+				cmd.Dir = root
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%s: %v\n%s", args[0], err, out)
 				}
 			}
 		})
