@@ -9,6 +9,7 @@ package fork
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,17 +24,15 @@ const (
 	addedUpstream    = "pkg/apis/samples/v1/later.go"
 	addedFromThere   = "pkg/apis/pond/v1/later.go"
 	packageOfAddress = "// Package addressableservice"
+	// lastCommits names the commit before those that a fork merges.
+	lastCommits = "HEAD~10"
 )
 
 // A fork with an added kind and a changed file merges three commits of the template. Then both change the same line: git reports that conflict
 // and no other.
 func TestUpdateTemplate_ChangedFork_Merges(t *testing.T) {
 	template := newTemplate(t)
-	variables := map[string]string{
-		"MODULE": "example.com/acme/pond", "GROUP": "pond.acme.io", "NAME": "Pond", "NAMESPACE": "pond-system",
-		"KINDS": "AddressableService", "VERSIONS": "v1", "MODULES": template.Dir,
-	}
-	fork := template.fork(t, variables)
+	fork := template.pond(t)
 	base := strings.TrimSpace(template.Output(t, "git", "rev-parse", "HEAD"))
 
 	header, _, _ := strings.Cut(template.Read(t, changedUpstream), "package ")
@@ -57,8 +56,6 @@ func TestUpdateTemplate_ChangedFork_Merges(t *testing.T) {
 	fork.expectUpdate(t, template.Dir, "has changes")
 	fork.replace(t, ".template.yaml", "MODULES: "+template.Dir, "MODULES: /moved") // as on another machine
 	fork.Commit(t, "Change the fork", checkout.Committed+4)
-	fork.Run(t, "git", "config", "user.name", "fork")
-	fork.Run(t, "git", "config", "user.email", "fork@example.com")
 	fork.Run(t, "make", "update-template", "FROM="+template.Dir)
 	fork.expectLines(t, map[string]string{
 		addedFromThere: `const Later = "pond"`, changedByFork: "package v1 // of the fork", addedByFork: "// Package widget",
@@ -82,6 +79,48 @@ func TestUpdateTemplate_ChangedFork_Merges(t *testing.T) {
 	if got := fork.Output(t, "git", "status", "--porcelain"); got != "" {
 		t.Errorf("after the end of the update there are changes:\n%s", got)
 	}
+}
+
+// A fork with an added kind and a changed file, made by an earlier commit of the template, merges all later ones. Files that the fork has not changed
+// become those of a fork of the last commit. git may report conflicts in the others, which depend on what the commits change.
+func TestUpdateTemplate_LastCommits_ReplaceUnchangedFiles(t *testing.T) {
+	template := newTemplate(t)
+	last := strings.TrimSpace(template.Output(t, "git", "rev-parse", "HEAD"))
+	if out, err := template.Command(t, "git", "checkout", "--quiet", lastCommits).CombinedOutput(); err != nil {
+		t.Fatalf("the repository has no commit %s, such as after git clone --depth=1, which git fetch --unshallow remedies: %v\n%s", lastCommits, err, out)
+	}
+	fork := template.pond(t)
+	fork.Run(t, "make", "kind", "KIND=Widget")
+	fork.append(t, changedByFork, "\n// The fork changed the end.\n")
+	fork.Commit(t, "Change the fork", checkout.Committed)
+	changed := strings.Fields(fork.Output(t, "git", "diff", "--name-only", "HEAD~1"))
+	template.Run(t, "git", "checkout", "--quiet", last)
+
+	out, err := fork.Command(t, "make", "update-template", "FROM="+template.Dir).CombinedOutput()
+	conflicts := fork.Output(t, "git", "diff", "--name-only", "--diff-filter=U")
+	if (err != nil) != (conflicts != "") {
+		t.Fatalf("the update ended with %v, and git reports conflicts in %q:\n%s", err, conflicts, out)
+	}
+	t.Logf("conflicts in files that the fork changed: %q", conflicts)
+	fork.Run(t, "git", "add", "--all")
+	fork.Run(t, "git", "fetch", "--quiet", template.pond(t).Dir, "HEAD")
+	for _, path := range strings.Fields(fork.Output(t, "git", "diff", "--cached", "--name-only", "FETCH_HEAD")) {
+		if !slices.Contains(changed, path) {
+			t.Errorf("after the update, %s differs from that of a fork of the last commit:\n%s", path, fork.Output(t, "git", "diff", "--cached", "FETCH_HEAD", "--", path))
+		}
+	}
+}
+
+// pond makes a fork with one kind, in which git commits.
+func (r repository) pond(t *testing.T) repository {
+	t.Helper()
+	fork := r.fork(t, map[string]string{
+		"MODULE": "example.com/acme/pond", "GROUP": "pond.acme.io", "NAME": "Pond", "NAMESPACE": "pond-system",
+		"KINDS": "AddressableService", "VERSIONS": "v1", "MODULES": r.Dir,
+	})
+	fork.Run(t, "git", "config", "user.name", "fork")
+	fork.Run(t, "git", "config", "user.email", "fork@example.com")
+	return fork
 }
 
 // expectUpdate updates from the template, which has to fail.
