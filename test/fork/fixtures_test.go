@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,4 +75,23 @@ func builds(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	return built
+}
+
+// buildOf returns the name of the build that a control plane's program is from, which depends on its sources.
+func buildOf(program string) string { return filepath.Base(filepath.Dir(program)) }
+
+// withEmptyCaches returns a copy whose commands have an empty folder for caches, so that they build the control plane. They use again what the go command has
+// downloaded and compiled.
+func (r repository) withEmptyCaches(t *testing.T) repository {
+	t.Helper()
+	caches := t.TempDir()
+	environment := []string{"XDG_CACHE_HOME=" + caches}
+	if runtime.GOOS == "darwin" {
+		environment = []string{"HOME=" + caches}
+	}
+	for _, variable := range []string{"GOCACHE", "GOMODCACHE"} {
+		environment = append(environment, variable+"="+strings.TrimSpace(r.Output(t, "go", "env", variable)))
+	}
+	r.Environment = append(slices.Clone(r.Environment), environment...)
+	return r
 }

@@ -15,6 +15,7 @@ import (
 	"math/rand"
 	"os"
 	"os/exec"
+	slashpath "path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,27 +29,32 @@ import (
 // mostLines and mostFiles bound the hand-written Go of a fork with one kind, without tests.
 const mostLines, mostFiles = 3000, 60
 
-// A fork that keeps one kind passes its checks and its unit tests, runs, and installs. It uses the modules of the checkout.
+// needsCompilation is a template for go list. A program is always stale, since it is not installed.
+const needsCompilation = `{{if and .Stale (ne .StaleReason "not installed but available in build cache")}}{{.ImportPath}}{{end}}`
+
+// A fork that keeps one kind passes its checks and its tests, runs, and installs. It uses the modules of the checkout, and has another license.
 func TestFork_SimpleDeployment_IsComplete(t *testing.T) {
 	template, variables := newTemplate(t), randomNames(rand.New(testrand.SourceFor(t, 1)))
-	maps.Copy(variables, map[string]string{"KINDS": "SimpleDeployment", "AUTHORS": "Acme Inc", "WITHOUT": "hooks,migrate,observer", "MODULES": template.Dir})
+	maps.Copy(variables, map[string]string{
+		"KINDS": "SimpleDeployment", "AUTHORS": "Acme Inc", "LICENSE": "MIT", "WITHOUT": "hooks,migrate,observer", "MODULES": template.Dir,
+	})
 	fork := template.fork(t, variables)
 	fork.expectSound(t, variables)
+	fork.Run(t, "make", "test")
 	fork.expectFewLines(t)
-	fork.expectNotices(t, "Acme Inc")
+	fork.expectNotices(t, "Acme Inc", "MIT")
 	fork.Run(t, "go", "list", "-tags", "nightly", "-export", "-test", "./...") // compiles all tests
 	fork.expectInstalls(t)
 	fork.expectReleases(t)
 }
 
-// A clone of a fork needs the module proxy and no checkout of the template. It uses the control plane that the template has built.
+// A clone of a fork needs the module proxy and no checkout of the template. It uses the control plane that the template has built, and would build the
+// same one.
 func TestFork_Published_NeedsNoCheckout(t *testing.T) {
 	template, variables := newTemplate(t), randomNames(rand.New(testrand.SourceFor(t, 1)))
 	version, environment := template.publish(t)
 	template.Environment = environment
 	maps.Copy(variables, map[string]string{"KINDS": "AddressableService", "VERSIONS": "v1", "MODULES": version})
-	template.Run(t, "go", "tool", "localcluster", "build")
-	built := builds(t)
 	made := template.fork(t, variables)
 	fork := repository{checkout.Clone(t, made.Dir)}
 	fork.Environment = made.Environment
@@ -57,8 +63,11 @@ func TestFork_Published_NeedsNoCheckout(t *testing.T) {
 	}
 	fork.expectSound(t, variables)
 	fork.expectFewLines(t)
-	if now := builds(t); !slices.Equal(now, built) {
-		t.Errorf("the fork has built a control plane: there are %q, and before %q", now, built)
+
+	shared, own := fork.Output(t, "go", "tool", "localcluster", "build"), fork.withEmptyCaches(t)
+	own.expectReady(t)
+	if built := own.Output(t, "go", "tool", "localcluster", "build"); built == shared || buildOf(built) != buildOf(shared) {
+		t.Errorf("the fork has built %s, want the same as %s in another folder", built, shared)
 	}
 }
 
@@ -81,13 +90,27 @@ func TestUpdate_LaterVersion_IsRequired(t *testing.T) {
 		}
 		fork.Run(t, "make", "verify", "ARGS=modules codegen licenses")
 		fork.Run(t, "go", "build", "./...")
+		fork.Run(t, "make", "test", "PARTS=units", "ARGS=-short")
 	}
 }
 
 // A module that is copied is the fork's, which tests it.
 func TestFork_Ejected_BuildsWithItsCopy(t *testing.T) {
+	fork := ejected(t, "conversion,hardening,observe", "./cmd/controller", "hardening")
+	fork.Run(t, "make", "test", "PARTS=modules", "ARGS=-short")
+}
+
+// The tests of the control plane take minutes in each fork. Here, the fork builds its copy and runs its operator with it.
+func TestFork_EjectedControlPlane_IsBuiltAndRuns(t *testing.T) {
+	fork := ejected(t, "crud,localcluster", "./cmd/hooks", "crud")
+	fork.withEmptyCaches(t).expectReady(t)
+}
+
+// ejected makes a fork that has copies of modules, and expects the program to be built with one of them.
+func ejected(t *testing.T, modules, program, module string) repository {
+	t.Helper()
 	template, variables := newTemplate(t), randomNames(rand.New(testrand.SourceFor(t, 1)))
-	maps.Copy(variables, map[string]string{"KINDS": "AddressableService", "EJECT": "conversion,hardening,observe", "MODULES": template.Dir})
+	maps.Copy(variables, map[string]string{"KINDS": "AddressableService", "EJECT": modules, "MODULES": template.Dir})
 	fork := template.fork(t, variables)
 	fork.expectNoOldNames(t, variables)
 	fork.Run(t, "make", "verify", "ARGS=modules format codegen workflows repository")
@@ -95,10 +118,10 @@ func TestFork_Ejected_BuildsWithItsCopy(t *testing.T) {
 	if ci := fork.Read(t, ".github/workflows/ci.yaml"); !strings.Contains(ci, ", modules]") {
 		t.Errorf("the workflow does not test the copies:\n%s", ci)
 	}
-	fork.Run(t, "make", "test", "PARTS=modules", "ARGS=-short")
-	if out := fork.Output(t, "go", "list", "-deps", "./cmd/controller"); !strings.Contains(out, "\n"+variables["MODULE"]+"/hardening\n") {
-		t.Errorf("the controller is not built with the copy of the hardening:\n%s", out)
+	if out := fork.Output(t, "go", "list", "-deps", program); !strings.Contains(out, "\n"+variables["MODULE"]+"/"+module+"\n") {
+		t.Errorf("%s is not built with the copy of %s:\n%s", program, module, out)
 	}
+	return fork
 }
 
 // A fork of everything passes the same. Its tests try fewer random inputs than those of the template, which are the same.
@@ -117,7 +140,7 @@ func (r repository) expectSound(t *testing.T, variables map[string]string) {
 	}
 	r.expectChecks(t)
 	r.Run(t, "make", "test", "PARTS=units", "ARGS=-short")
-	r.expectReady(t)
+	r.expectSharedBuild(t)
 }
 
 // expectChecks runs make verify, and the linters that need no types. The others see the same types under other names and take minutes in each fork.
@@ -133,6 +156,34 @@ func (r repository) expectReady(t *testing.T) {
 	t.Helper()
 	if out := r.Run(t, "make", "run", "WAIT=ready"); !strings.Contains(out, "Ready") {
 		t.Errorf("make run prints no Ready:\n%s", out)
+	}
+}
+
+// expectSharedBuild runs the operator on the control plane that the checkout has built, which all forks use. After a change to a reconciler, the go command
+// compiles nothing but packages of the fork, and the control plane is still the same.
+func (r repository) expectSharedBuild(t *testing.T) {
+	t.Helper()
+	checkout.Checkout{Dir: root}.Run(t, "go", "tool", "localcluster", "build")
+	built := builds(t)
+	r.expectReady(t)
+
+	changed := r.Files(t, "pkg/reconciler/*/controller.go")[0]
+	before := r.Read(t, changed)
+	r.append(t, changed, "\nvar Changed int\n")
+	module := strings.TrimSpace(r.Output(t, "go", "list", "-m"))
+	stale := strings.Fields(r.Output(t, "bash", "-c", "source hack/modules.sh; go list -tags=grpcnotrace -deps -f '"+needsCompilation+"' ./cmd/..."))
+	if !slices.Contains(stale, slashpath.Join(module, slashpath.Dir(changed))) {
+		t.Errorf("after a change of %s, only %q have to be compiled", changed, stale)
+	}
+	for _, path := range stale {
+		if !strings.HasPrefix(path, module+"/") {
+			t.Errorf("after a change of %s, %s has to be compiled", changed, path)
+		}
+	}
+	r.Run(t, "go", "tool", "localcluster", "build")
+	r.Write(t, changed, before)
+	if now := builds(t); !slices.Equal(now, built) {
+		t.Errorf("the fork has built a control plane: there are %q, and before %q", now, built)
 	}
 }
 
@@ -153,21 +204,25 @@ func (r repository) expectFewLines(t *testing.T) {
 	}
 }
 
-// expectNotices expects both copyright notices in files from the template, and that of the fork alone in files that the fork adds.
-func (r repository) expectNotices(t *testing.T, authors string) {
+// expectNotices expects both copyright notices and the template's license in files from the template, and the notice and the license of the fork alone in
+// files that the fork adds.
+func (r repository) expectNotices(t *testing.T, authors, license string) {
 	t.Helper()
-	const template = "Copyright 2026 The Mallard Authors.\n"
+	const template, spdx = "Copyright 2026 The Mallard Authors.\n", "SPDX-License-Identifier: "
 	own := "Copyright 2026 " + authors + ".\n"
-	if text := r.Read(t, "cmd/controller/main.go"); !strings.HasPrefix(text, "/*\n"+template+own) {
-		t.Errorf("a file from the template does not begin with both notices:\n%s", text)
+	if text := r.Read(t, "cmd/controller/main.go"); !strings.HasPrefix(text, "/*\n"+template+own+spdx+"Apache-2.0\n") {
+		t.Errorf("a file from the template does not begin with both notices and its license:\n%s", text)
 	}
 	r.Run(t, "make", "kind", "KIND=Widget")
-	for path, want := range map[string]string{"pkg/reconciler/widget/doc.go": "/*\n" + own, "config/300-widget.yaml": "# " + own} {
-		if text := r.Read(t, path); !strings.HasPrefix(text, want) {
-			t.Errorf("%s does not begin with the notice of the fork alone:\n%s", path, text)
+	for path, want := range map[string]string{
+		"pkg/reconciler/widget/doc.go": "/*\n" + own + spdx + license, "config/300-widget.yaml": "# " + own + "# " + spdx + license,
+	} {
+		if text := r.Read(t, path); !strings.HasPrefix(text, want+"\n") {
+			t.Errorf("%s does not begin with the notice and the license of the fork alone:\n%s", path, text)
 		}
 	}
 	r.Run(t, "make", "verify", "ARGS=repository")
+	r.Run(t, "make", "lint", "ARGS=--fast-only")
 	r.Run(t, "make", "drop", "KIND=Widget", "FORCE=1")
 	if changed := r.Output(t, "git", "status", "--porcelain"); changed != "" {
 		t.Errorf("make drop left changes:\n%s", changed)
