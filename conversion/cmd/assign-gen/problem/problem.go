@@ -78,11 +78,11 @@ func (p Problem) Error() string {
 	if p.At.IsValid() {
 		text = p.At.String() + ": " + text
 	}
-	return wrapped(text) + "\n" + wrapped("    fix: "+p.Fix)
+	return Wrapped(text) + "\n" + Wrapped("    fix: "+p.Fix)
 }
 
-// wrapped breaks a line between words where it is too wide.
-func wrapped(line string) string {
+// Wrapped breaks a line between words where it is too wide.
+func Wrapped(line string) string {
 	const indent = "\n        "
 	var text strings.Builder
 	width := 0

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
 // Summary has one line for each version and the next one: how many fields are treated in which way, which of them the other version does not
@@ -42,8 +43,9 @@ func Summary(all *plan.Plan, report string) string {
 				}
 			}
 		}
-		fmt.Fprintf(&text, "%s → %s: %s copied, %d kept in the annotation%s, %d decided by hooks or functions, %d not representable%s; see %s\n",
-			link.Older.Name, link.Newer.Name, count(copied, "field", "fields"), len(kept), named(kept), decided, len(dropped), named(dropped), report)
+		line := fmt.Sprintf("%s → %s: %s copied, %s, %d decided by hooks or functions, %s; see %s", link.Older.Name, link.Newer.Name,
+			count(copied, "field", "fields"), listed(kept, "kept in the annotation"), decided, listed(dropped, "not representable"), report)
+		text.WriteString(problem.Wrapped(line) + "\n")
 	}
 	return text.String()
 }
@@ -55,16 +57,10 @@ func fieldOf(pair *plan.Pair, each *plan.FieldPlan) string {
 	return pair.Newer.Name + "." + each.Newer.Key()
 }
 
-// named is a list of some fields in parentheses.
-func named(fields []string) string {
-	const shown = 5
-	fields = slices.Compact(slices.Sorted(slices.Values(fields)))
-	switch more := len(fields) - shown; {
-	case len(fields) == 0:
-		return ""
-	case more > 0:
-		return fmt.Sprintf(" (%s and %d more)", strings.Join(fields[:shown], ", "), more)
-	default:
-		return " (" + strings.Join(fields, ", ") + ")"
+// listed is a number of fields with their names.
+func listed(fields []string, fate string) string {
+	if fields = slices.Compact(slices.Sorted(slices.Values(fields))); len(fields) > 0 {
+		fate += " (" + strings.Join(fields, ", ") + ")"
 	}
+	return fmt.Sprintf("%d %s", len(fields), fate)
 }
