@@ -21,6 +21,8 @@ type same struct {
 	elem   *same
 	// zero is the JSON at a and at b of structs in which everything is zero.
 	zero [2]any
+	// inlined are the structs that declare fields at a and are inlined.
+	inlined map[string]reflect.Type
 	// known are the values of enums.
 	known [2][]string
 }
@@ -80,10 +82,10 @@ func (f *finder) find(a, b, storageA, storageB reflect.Type) *same {
 	switch known, ok := f.found[[2]reflect.Type{a, b}]; {
 	case ok:
 		return known
-	case a.Kind() != b.Kind() || f.isDecided(before, a, "") || f.isDecided(after, b, ""):
+	case a.Kind() != b.Kind() && !widens(a, b) || f.isDecided(before, a, "") || f.isDecided(after, b, ""):
 		return nil
 	case isLeaf(a) || isLeaf(b):
-		if !isAlike(a, b, nil) {
+		if !isAlike(a, b, nil) && !widens(a, b) {
 			return nil
 		}
 		return &same{known: [2][]string{f.values(before, a, ""), f.values(after, b, "")}}
@@ -97,13 +99,15 @@ func (f *finder) find(a, b, storageA, storageB reflect.Type) *same {
 		}
 		return &same{elem: elem}
 	}
-	result := &same{fields: make(map[string]*same), zero: [2]any{zeroOf(a), zeroOf(b)}}
+	result := &same{fields: make(map[string]*same), inlined: make(map[string]reflect.Type), zero: [2]any{zeroOf(a), zeroOf(b)}}
 	f.found[[2]reflect.Type{a, b}] = result
-	theirs := fieldsInJSON(b)
-	mine := fieldsInJSON(a)
+	mine, theirs := fieldsInJSON(a), fieldsInJSON(b)
 	// A hook may be about each of the fields.
 	isHooks := hasHook([]reflect.Type{storageA, storageB}[f.older]) && !f.decidesFields(before, mine) && !f.decidesFields(after, theirs)
 	for name, field := range mine {
+		if field.in != a {
+			result.inlined[name] = field.in
+		}
 		other, ok := theirs[name]
 		if !ok || isHooks || f.isDecided(before, field.in, field.Name) || f.isDecided(after, other.in, other.Name) {
 			continue
@@ -222,6 +226,12 @@ func isAlike(a, b reflect.Type, above []reflect.Type) bool {
 	default:
 		return true
 	}
+}
+
+// widens reports whether b has each number of a: JSON has one type for all sizes.
+func widens(a, b reflect.Type) bool {
+	isNumber := !hasOwnJSON(a) && !hasOwnJSON(b)
+	return isNumber && a.Size() <= b.Size() && (reflect.Zero(a).CanInt() && reflect.Zero(b).CanInt() || reflect.Zero(a).CanUint() && reflect.Zero(b).CanUint())
 }
 
 func hasHook(storage reflect.Type) bool {

@@ -7,6 +7,7 @@ package conversiontest
 
 import (
 	"encoding/json"
+	"fmt"
 	"iter"
 	"maps"
 	"reflect"
@@ -23,10 +24,12 @@ type coverage struct {
 	dropped []string
 	// held is by the path of a leaf, such as spec.ports[].name, and has all of them as keys.
 	held map[string]bool
+	// lost are paths of leaves that held something before, and nothing after it.
+	lost map[string]bool
 }
 
 func newCoverage(object any, dropped []string) *coverage {
-	c := &coverage{dropped: dropped, held: make(map[string]bool)}
+	c := &coverage{dropped: dropped, held: make(map[string]bool), lost: make(map[string]bool)}
 	c.leaves(reflect.TypeOf(object).Elem(), "", nil)
 	return c
 }
@@ -114,6 +117,7 @@ func (c *coverage) trip(before, after any) {
 	c.note(reflect.ValueOf(after).Elem(), "", second)
 	for path := range first {
 		c.held[path] = c.held[path] || first[path] && second[path]
+		c.lost[path] = c.lost[path] || first[path] && !second[path]
 	}
 }
 
@@ -181,7 +185,13 @@ func (k Kind) covered(t *testing.T, a, b Version) {
 		shown := canonical(t, k.converted(t, before, a, b))
 		seen.trip(object, k.converted(t, shown, b, a))
 	}
-	for _, path := range seen.never() {
-		t.Errorf("%s of %s never holds anything: whether it survives is not shown", path, a.Name)
+	if paths := seen.never(); paths != nil {
+		t.Error(seen.explained(paths))
 	}
+}
+
+// explained is the message about leaves that never hold anything. It names first those that are lost, and as many as can be read.
+func (c *coverage) explained(paths []string) string {
+	lost := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !c.lost["."+path] })
+	return cut(fmt.Sprintf("lost on the way: %v\nnot shown to survive, since they never hold anything: %v", lost, paths))
 }

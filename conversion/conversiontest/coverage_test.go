@@ -8,7 +8,9 @@ package conversiontest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,6 +51,27 @@ func TestCoverage_LeafThatNeverHoldsAValue_IsReported(t *testing.T) {
 	c.trip(second, second)
 	if diff := cmp.Diff([]string(nil), c.never()); diff != "" {
 		t.Error("(-want +got):", diff)
+	}
+}
+
+// The message begins with the leaves that are lost, and a kind with many leaves does not hide them.
+func TestCoverage_Message_NamesTheCauseAndFitsTheScreen(t *testing.T) {
+	c := newCoverage(&covered{}, nil)
+	c.trip(&covered{Name: "a"}, &covered{})
+	got := c.explained([]string{"inline", "name", "self"})
+	want := "lost on the way: [name]\nnot shown to survive, since they never hold anything: [inline name self]"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error("(-want +got):", diff)
+	}
+
+	var many []string
+	for i := range 1000 {
+		many = append(many, fmt.Sprintf("spec.field%d", i))
+	}
+	const size, lines = 4100, 60
+	got = c.explained(append(many, "name"))
+	if len(got) > size || strings.Count(got, "\n") >= lines || !strings.HasPrefix(got, "lost on the way: [name]\n") {
+		t.Errorf("got %d bytes: %s", len(got), got)
 	}
 }
 

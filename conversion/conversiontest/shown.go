@@ -40,8 +40,9 @@ func (k Kind) shownAlike(t *testing.T, annotation string, a, b Version) {
 func (k Kind) shownWrong(t *testing.T, alike *same, object, annotation string, a, b Version) (path, difference string) {
 	t.Helper()
 	source, shown := read(t, object), read(t, b.withoutNull(t, visible(t, canonical(t, k.converted(t, object, a, b)), annotation)))
-	for _, each := range []whole{source, shown} {
-		unstructured.RemoveNestedField(each, "metadata", "labels") // one of which may be about the annotation
+	unstructured.RemoveNestedField(shown, "metadata", "labels", annotation+"-truncated")
+	if labels, _, _ := unstructured.NestedMap(shown, "metadata", "labels"); len(labels) == 0 {
+		unstructured.RemoveNestedField(shown, "metadata", "labels")
 	}
 	// A struct in which everything is zero may stand for nothing, or for itself.
 	const sides = 2
@@ -67,7 +68,7 @@ func (s *same) part(value any, side int) any {
 		}
 		result := make(whole)
 		for name, each := range value {
-			if inner := s.at(name); inner != nil && (s.fields == nil || !inner.isNothing(each, side)) {
+			if inner := s.at(name); inner != nil && (s.fields == nil || !inner.isNothing(each, side) && !s.isInlinedZero(name, value, side)) {
 				result[name] = inner.part(each, side)
 			}
 		}
@@ -107,6 +108,15 @@ func (s *same) isNothing(value any, side int) bool {
 	return value == nil || zero != nil && reflect.DeepEqual(value, zero) || isObject && s.fields != nil && len(object) == 0
 }
 
+// isInlinedZero reports whether everything is zero in the struct that an object of a inlines and that has the field.
+func (s *same) isInlinedZero(name string, object whole, side int) bool {
+	zero, _ := s.zero[before].(whole)
+	isSet := func(other string) bool {
+		return s.inlined[other] == s.inlined[name] && !reflect.DeepEqual(object[other], zero[other])
+	}
+	return side == before && s.inlined[name] != nil && !slices.ContainsFunc(slices.Collect(maps.Keys(s.inlined)), isSet)
+}
+
 // difference returns the path of the first difference of two parts of objects, and its description. The source is the object at the other version.
 // Either is the part as it would be if structs in which everything is zero were absent before.
 func (s *same) difference(path string, source, want, either, got any) (at, text string) {
@@ -115,7 +125,7 @@ func (s *same) difference(path string, source, want, either, got any) (at, text 
 	shown, isShown := got.(whole)
 	from, _ := source.(whole)
 	list, isList := want.([]any)
-	shownList, _ := got.([]any)
+	shownList, isShownList := got.([]any)
 	otherList, _ := either.([]any)
 	sources, _ := source.([]any)
 	switch {
@@ -127,17 +137,16 @@ func (s *same) difference(path string, source, want, either, got any) (at, text 
 				return at, text
 			}
 		}
-		return "", ""
-	case isList && len(list) == len(shownList) && len(list) == len(sources) && len(list) == len(otherList):
+	case isList && isShownList && len(list) == len(shownList) && len(list) == len(sources) && len(list) == len(otherList):
 		for i := range list {
 			if at, text = s.elem.difference(fmt.Sprintf("%s[%d]", path, i), sources[i], list[i], otherList[i], shownList[i]); text != "" {
 				return at, text
 			}
 		}
-		return "", ""
 	default:
 		return s.leafDifference(path, source, want, either, got)
 	}
+	return "", ""
 }
 
 func (s *same) leafDifference(path string, source, want, either, got any) (at, text string) {

@@ -42,9 +42,13 @@ type lampPart struct {
 // lamps is the kind with a conversion that changes the spec, as JSON, on the way.
 func lamps(fault func(spec whole)) Kind {
 	version := func(name string) Version { return Version{Name: name, New: func() metav1.Object { return &lamp{} }} }
+	return convertedInJSON(version("v1beta1"), version("v1"), fault)
+}
+
+func convertedInJSON(older, newer Version, fault func(spec whole)) Kind {
 	const inputs = 100
 	return Kind{
-		Annotation: "example.com/properties", Versions: []Version{version("v1beta1"), version("v1")}, inputs: inputs,
+		Annotation: "example.com/properties", Versions: []Version{older, newer}, inputs: inputs,
 		Values:    map[string]map[string][]string{"v1": {"lampMode": {"On", "Off", "Dim"}}, "v1beta1": {"lampMode": {"On", "Off"}}},
 		Functions: []any{OneOf[lampMode]("On", "Off", "Dim")},
 		Converters: []Converter{func(_ context.Context, from, to metav1.Object) error {
@@ -116,4 +120,149 @@ func TestShown_DecidedOrRight_IsAccepted(t *testing.T) {
 	right := lamps(func(whole) {})
 	right.Values = nil
 	right.shownAlike(t, right.Annotation, right.Versions[1], right.Versions[0])
+}
+
+// oldBulb and newBulb are versions of a kind that have the same fields in JSON, and other types in Go.
+type oldBulb struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"` //nolint:modernize // as in kinds
+
+	Spec oldBulbSpec `json:"spec"`
+}
+
+type oldBulbSpec struct {
+	oldSocket `json:",inline"`
+
+	Watts  int32             `json:"watts"`
+	Name   *string           `json:"name,omitempty"`
+	Since  metav1.Time       `json:"since,omitzero"`
+	Level  bulbLevel         `json:"level,omitzero"`
+	Parts  []string          `json:"parts"`
+	Colors map[string]string `json:"colors,omitempty"`
+}
+
+type oldSocket struct {
+	Socket *string `json:"socket"`
+	Size   int32   `json:"size"`
+}
+
+type newBulb struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"` //nolint:modernize // as in kinds
+
+	Spec newBulbSpec `json:"spec"`
+}
+
+type newBulbSpec struct {
+	newSocket `json:",inline"`
+
+	Watts  int64             `json:"watts"`
+	Name   string            `json:"name"`
+	Since  *metav1.Time      `json:"since,omitempty"`
+	Level  *bulbLevel        `json:"level,omitempty"`
+	Parts  []string          `json:"parts,omitzero"`
+	Colors map[string]string `json:"colors"`
+}
+
+type newSocket struct {
+	Socket string `json:"socket"`
+	Size   int32  `json:"size"`
+}
+
+// bulbLevel is a number that JSON shows as a text, and of which 50% is zero.
+type bulbLevel struct{ above int8 }
+
+func (l bulbLevel) IsZero() bool { return l.above == 0 }
+
+func (l bulbLevel) MarshalJSON() ([]byte, error) {
+	const middle = 50
+	return json.Marshal(fmt.Sprintf("%d%%", middle+int(l.above)))
+}
+
+func (l *bulbLevel) UnmarshalJSON(text []byte) error {
+	var percent int
+	if _, err := fmt.Sscanf(string(text), `"%d%%"`, &percent); err != nil {
+		return fmt.Errorf("reading a level: %w", err)
+	}
+	l.above = int8(percent - 50) //nolint:gosec,mnd // as above
+	return nil
+}
+
+func bulbs(fault func(spec whole)) Kind {
+	return convertedInJSON(
+		Version{Name: "v1beta1", New: func() metav1.Object { return &oldBulb{} }},
+		Version{Name: "v1", New: func() metav1.Object { return &newBulb{} }},
+		fault,
+	)
+}
+
+// Both versions show the same JSON where their types are others: that with a pointer or a value, an omitted zero, and a wider number.
+func TestShown_TypesThatDiffer_AreCompared(t *testing.T) {
+	const older, newer = 0, 1
+	for name, test := range map[string]struct {
+		from         int
+		object, want string
+		fault        func(object whole)
+	}{
+		"wider number": {
+			older, `{"spec":{"socket":null,"size":1,"watts":2147483647,"parts":null}}`, "spec.watts: want 2147483647, got -1",
+			func(spec whole) { spec["watts"] = -1 },
+		},
+		"pointer to a value": {
+			older, `{"spec":{"name":"a","socket":null,"size":1,"watts":1,"parts":null}}`, `spec.name: want "a", got ""`,
+			func(spec whole) { delete(spec, "name") },
+		},
+		"omitted time": {
+			older, `{"spec":{"since":"2020-01-01T00:00:00Z","socket":null,"size":1,"watts":1,"parts":null}}`, `spec.since: want "2020-01-01T00:00:00Z", got nothing`,
+			func(spec whole) { delete(spec, "since") },
+		},
+		"omitted JSON": {
+			newer, `{"spec":{"level":"60%","name":"","socket":"a","size":1,"watts":1,"colors":null}}`, `spec.level: want "60%", got nothing`,
+			func(spec whole) { delete(spec, "level") },
+		},
+		"null": {
+			newer, `{"spec":{"name":"","socket":"a","size":1,"watts":1,"colors":null}}`, `spec.colors: want nothing, got {"a":"b"}`,
+			func(spec whole) { spec["colors"] = whole{"a": "b"} },
+		},
+		"empty list": {
+			newer, `{"spec":{"parts":[],"name":"","socket":"a","size":1,"watts":1,"colors":null}}`, `spec.parts: want [], got nothing`,
+			func(spec whole) { delete(spec, "parts") },
+		},
+		"empty map": {
+			older, `{"spec":{"colors":{"a":"b"},"socket":null,"size":1,"watts":1,"parts":null}}`, `spec.colors.a: want "b", got nothing`,
+			func(spec whole) { spec["colors"] = whole{} },
+		},
+		"labels": {
+			older, `{"metadata":{"labels":{"a":"b"}},"spec":{"socket":null,"size":1,"watts":1,"parts":null}}`, `metadata: want {"labels":{"a":"b"}}, got nothing`,
+			nil,
+		},
+		"inlined": {
+			newer, `{"spec":{"name":"","socket":"","size":1,"watts":1,"colors":null}}`, `spec.socket: want "", got nothing`,
+			func(spec whole) { delete(spec, "socket") },
+		},
+		"inlined without anything": {
+			newer, `{"spec":{"name":"","socket":"","size":0,"watts":1,"colors":null}}`, `: `,
+			func(spec whole) { delete(spec, "socket") },
+		},
+		"nothing wrong": {
+			older, `{"metadata":{"labels":{"a":"b"}},"spec":{"socket":"a","size":1,"watts":1,"parts":[],"colors":{"a":"b"},"level":"40%"}}`, `: `, func(whole) {},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kind := bulbs(test.fault)
+			a, b := kind.Versions[test.from], kind.Versions[1-test.from]
+			if test.fault == nil {
+				inJSON := bulbs(func(whole) {}).Converters[0]
+				kind.Converters = []Converter{func(ctx context.Context, from, to metav1.Object) error {
+					defer func() { to.SetLabels(nil) }()
+					return inJSON(ctx, from, to)
+				}}
+			}
+			alike, _ := kind.alike(a, b)
+			path, difference := kind.shownWrong(t, alike, test.object, kind.Annotation, a, b)
+			if got := path + ": " + difference; got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
 }
