@@ -33,3 +33,18 @@ func TestAdopt_UnusedCodeDeleted_ComparesConversions(t *testing.T) {
 		`Known: map[string]string{"v1 → v1beta1: spec.shade": "the former conversion forgot it"}`)
 	mustGo(t, "test", "-vet=off", "./lamp/...")
 }
+
+// The functions of conversion-gen compile as copies, and the test compares them.
+func TestAdopt_FunctionsOfConversionGenDeleted_ComparesConversions(t *testing.T) {
+	adoptedFunctions(t)
+	for _, unused := range []string{"lamp/v1beta1/conversion.go", "lamp/v1beta1/zz_generated.conversion.go"} {
+		if err := os.Remove(unused); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustRun(t, "./lamp/v1beta1", "./lamp/v1")
+	const missing = `"v1 → v1beta1: spec.shade": only the generated conversion shows {`
+	if output, ok := goCommand(t, "test", "-vet=off", "./lamp/..."); ok || !strings.Contains(output, missing) {
+		t.Fatalf("the tests do not show %s:\n%s", missing, output)
+	}
+}
