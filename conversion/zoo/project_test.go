@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -48,14 +49,18 @@ func (a *API) assemble(t testing.TB, dir, flags string) *Project {
 	}
 	p.copyTypes(t)
 	p.writeTripsTest(t)
+	p.writeObjectsTest(t)
 	return p
 }
+
+// settings are files of an API that are no part of its project.
+var settings = []string{settingsFile, differencesFile, objectsFile}
 
 // copyFolder copies the hand-written files of a folder into one of the project, and makes go.mod and go.sum of zoo.mod and zoo.sum.
 func (p *Project) copyFolder(t testing.TB, from, to string) {
 	t.Helper()
 	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || entry.Name() == settingsFile || entry.Name() == differencesFile {
+		if err != nil || entry.IsDir() || slices.Contains(settings, entry.Name()) {
 			return err
 		}
 		name, content := filepath.Join(to, strings.TrimPrefix(path, from)), read(t, path)

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,11 +44,13 @@ func TestZoo_EachAPI_ConvertsWithoutLoss(t *testing.T) {
 				p.complete(t)
 			}
 			trips := filepath.Join(t.TempDir(), "trips")
-			output, err := p.Test(t.Context(), trips).CombinedOutput()
-			if err != nil {
-				t.Fatalf("the generated tests: %v\n%s", err, output)
+			for _, test := range []*exec.Cmd{p.Test(t.Context(), trips), p.Shown(t.Context())} {
+				output, err := test.CombinedOutput()
+				if err != nil {
+					t.Fatalf("the generated tests: %v\n%s", err, output)
+				}
+				t.Logf("%s of CPU: %s", test.ProcessState.UserTime()+test.ProcessState.SystemTime(), output)
 			}
-			t.Logf("%s", output)
 			t.Run("compared", func(t *testing.T) { comparesAsExplained(t, p, trips) })
 		})
 	}
