@@ -15,8 +15,8 @@ import (
 
 const (
 	// bytesOfKind and bytesOfLink are the numbers of bytes of JSON that the tests of a kind and of a struct convert, which takes seconds.
-	bytesOfKind = 2 << 20
-	bytesOfLink = 256 << 10
+	bytesOfKind = 512 << 10
+	bytesOfLink = 48 << 10
 	// fewest is the minimum number of objects that a test tries, however large they are.
 	fewest = 20
 	// sampled is the number of objects that are created to measure their size.

@@ -35,10 +35,10 @@ func kindOf[Texts any](versions int) Kind {
 func TestInputs_DependOnTheSizeOfTheKind(t *testing.T) {
 	unset(t, testrand.InputsVariable)
 	setShort(t, false)
-	small, several, large, huge := kindOf[[1]string](2), kindOf[[1]string](4), kindOf[[1_000]string](2), kindOf[[10_000]string](2)
+	small, several, large, huge := kindOf[[1]string](2), kindOf[[1]string](3), kindOf[[300]string](2), kindOf[[10_000]string](2)
 	of := func(k Kind) int { return k.affordable(t) }
-	if of(small) < 500 || of(several) >= of(small)/2 || of(large) >= of(several) || of(large) <= of(huge) || of(huge) != fewest {
-		t.Errorf("%d small objects of two versions, %d of four, %d large ones and %d huge ones; want at least 500, less than half of that, fewer, and %d",
+	if of(small) < 200 || of(several) >= of(small)/2 || of(large) >= of(several) || of(large) <= of(huge) || of(huge) != fewest {
+		t.Errorf("%d small objects of two versions, %d of three, %d large ones and %d huge ones; want at least 200, less than half of that, fewer, and %d",
 			of(small), of(several), of(large), of(huge), fewest)
 	}
 	if again := of(large); again != of(large) {

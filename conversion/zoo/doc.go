@@ -14,13 +14,11 @@ SPDX-License-Identifier: Apache-2.0
 //	testdata/NAME/zoo.mod, zoo.sum        go.mod and go.sum of the project; each API pins its own dependencies
 //	testdata/NAME/VERSION/storage/*.go    hooks, in the folders in which assign-gen expects them
 //	testdata/NAME/roundtrip/*_test.go     random values that the hooks need
-//	testdata/NAME/upstream                a program that calls the conversions of the other project; with a zoo.mod, it is a separate module
-//	testdata/kubernetes                   such a program for several APIs, whose api.yaml names it
+//	testdata/NAME/upstream                a program that calls the conversions of the other project; testdata/kubernetes is one for several APIs
 //	testdata/NAME/objects.yaml            hand-made objects, as kubectl takes them: at least one of each kind and version
 //	testdata/NAME/differences.yaml        each difference from these conversions, with its reason
 //
-// The test converts 1,000 objects of each kind from each version to each other one and back, and expects the same objects. If there are
-// conversions of the other project, these convert the same objects. A difference that differences.yaml does not list fails the test, and so
-// does an entry that no object confirms. The same number of objects, and the hand-made ones, are shown at the next version and the previous one: a field
-// that both have, and that nothing decides about, has the same value. The page docs/reference/conversion-zoo.md is generated from these files.
+// The test converts 1,000 random objects of each kind, and the hand-made ones, from each version to each other one and back, and expects the same
+// objects, shown alike by the versions. Conversions of the other project convert the random ones: each difference has to be in differences.yaml, and
+// each entry there needs an object that confirms it. The page docs/reference/conversion-zoo.md is generated from these files.
 package zoo
