@@ -45,34 +45,29 @@ func crowded(t *testing.T, namespace string) *unstructured.Unstructured {
 func TestConversion_AnnotationsFillTheLimit_NobodyElseIsAffected(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
-	mine, theirs := env.Namespace(t), env.Namespace(t)
-	ref := at(hub, mine, "crowded")
-
-	create(t, env, mine, crowded(t, mine))
-	create(t, env, theirs, foreign("subject"))
-	before := env.Stored(t, ref)
-	t.Run("versions", func(t *testing.T) {
-		for _, version := range old {
-			t.Run(version, func(t *testing.T) {
-				t.Parallel()
-				expectListedAndWatched(t, env, at(version, theirs, "subject"))
-				expectRejected(t, env, at(version, mine, "crowded"))
-			})
-		}
-	})
-	if after := env.Stored(t, ref); after != before {
-		t.Error("a rejected write has changed the object")
-	}
-
-	// It becomes writable at every version as soon as its annotations leave room.
-	want := spec(t, env, ref)
-	env.Patch(t, ref, `{"metadata": {"annotations": {"filler": "short"}}}`)
 	for _, version := range old {
-		env.Patch(t, at(version, mine, "crowded"), `{"metadata": {"labels": {"written-at": "`+version+`"}}}`)
-		expectEqual(t, "spec at v1 after a write at "+version, want, spec(t, env, ref))
-	}
-	if text := env.Stored(t, ref); strings.Contains(text, truncated) || strings.Contains(text, fixtures.Stash) {
-		t.Error("the label or the annotation is in etcd")
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			mine, theirs := env.Namespace(t), env.Namespace(t)
+			ref, older := at(hub, mine, "crowded"), at(version, mine, "crowded")
+			create(t, env, mine, crowded(t, mine))
+			create(t, env, theirs, foreign("subject"))
+			before := env.Stored(t, ref)
+			expectListedAndWatched(t, env, at(version, theirs, "subject"))
+			expectRejected(t, env, older)
+			if after := env.Stored(t, ref); after != before {
+				t.Error("a rejected write has changed the object")
+			}
+
+			// It becomes writable as soon as its annotations leave room.
+			want := spec(t, env, ref)
+			env.Patch(t, ref, `{"metadata": {"annotations": {"filler": "short"}}}`)
+			env.Patch(t, older, `{"metadata": {"labels": {"written-at": "`+version+`"}}}`)
+			expectEqual(t, "spec at v1 after the write", want, spec(t, env, ref))
+			if text := env.Stored(t, ref); strings.Contains(text, truncated) || strings.Contains(text, fixtures.Stash) {
+				t.Error("the label or the annotation is in etcd")
+			}
+		})
 	}
 }
 
