@@ -250,7 +250,11 @@ func (k preconditioned) row(s *scene, name string, status bool, precondition, di
 	case "between":
 		held := s.proxy.Hold(k.writing(op).And(harness.InNamespace(s.ns)))
 		done := s.begin(op)
-		held.Wait(s)
+		select {
+		case <-held.Caught():
+		case early := <-done:
+			s.Fatalf("%s: the operation ended before its write: %v, %v", row, early.result, early.err)
+		}
 		k.disturb(s, how)
 		held.Release()
 		err = (<-done).err

@@ -50,6 +50,9 @@ func (p *Proxy) Hold(match Match) *Held {
 	return h
 }
 
+// Caught returns a channel with the request once it is held.
+func (h *Held) Caught() <-chan Request { return h.caught }
+
 // Wait returns the request once it is held. The test fails when that takes longer than the deadline of its waits.
 func (h *Held) Wait(t testing.TB) Request {
 	t.Helper()
