@@ -100,9 +100,12 @@ func TestConditions_ManyAnnotations_AreAdmitted(t *testing.T) {
 		annotations[fmt.Sprintf("k%d", i)] = "val"
 	}
 	for _, version := range versions {
-		o := objectAt(version, env.Namespace(t), func(o *unstructured.Unstructured) { o.SetAnnotations(annotations) })
-		if _, err := tryCreate(t, env, o); err != nil {
-			t.Errorf("at %s: %v", version, err)
-		}
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			o := objectAt(version, env.Namespace(t), func(o *unstructured.Unstructured) { o.SetAnnotations(annotations) })
+			if _, err := tryCreate(t, env, o); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
