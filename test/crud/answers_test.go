@@ -99,9 +99,9 @@ func TestWrite_AnyAnswer_IsExecutedOnceOrReported(t *testing.T) {
 				transport.next = next
 				return transport
 			})
+			s.applyEach(40, `{apiVersion: `+group+`/v1, kind: Widget, metadata: {name: w%d}, spec: {list: [a]}}`)
 			for i := range 40 {
 				id, name := []string{"", "id"}[i%2], fmt.Sprintf("w%d", i)
-				s.env.Apply(t, s.ns, `{apiVersion: `+group+`/v1, kind: Widget, metadata: {name: `+name+`}, spec: {list: [a]}}`)
 				op := s.appending(name, id)[i/2%5]
 				transport.executed, transport.retryAfter, transport.keepsHead = i/10 != 0, i/10 != 1, i/10 == 3
 				transport.left.Store(1)
@@ -116,6 +116,16 @@ func TestWrite_AnyAnswer_IsExecutedOnceOrReported(t *testing.T) {
 	}
 }
 
+// applyEach creates objects, whose names have a number from 0, by one run of kubectl.
+func (s *scene) applyEach(count int, manifest string) {
+	s.Helper()
+	var all strings.Builder
+	for i := range count {
+		fmt.Fprintf(&all, manifest+"\n---\n", i)
+	}
+	s.env.Apply(s, s.ns, all.String())
+}
+
 // A recreation is a deletion and a creation. Whichever answer is lost or wrong, the next attempt finds the state and ends with the desired object.
 func TestRecreate_AnyAnswer_EndsWithTheDesiredObject(t *testing.T) {
 	s := newScene(t)
@@ -124,9 +134,9 @@ func TestRecreate_AnyAnswer_EndsWithTheDesiredObject(t *testing.T) {
 		transport.next = next
 		return transport
 	})
+	s.applyEach(12, `{apiVersion: v1, kind: ConfigMap, metadata: {name: r%d}, immutable: true, data: {k: "1"}}`)
 	for i := range 12 {
 		name := fmt.Sprintf("r%d", i)
-		s.env.Apply(t, s.ns, `{apiVersion: v1, kind: ConfigMap, metadata: {name: `+name+`}, immutable: true, data: {k: "1"}}`)
 		op := crud.CreateOrUpdate(s.configMap(name, map[string]string{"k": "2"}))
 		op.OnImmutable = crud.Recreate
 		transport.executed, transport.code = i%2 == 0, []int{0, http.StatusConflict, http.StatusServiceUnavailable}[i/4]
