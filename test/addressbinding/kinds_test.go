@@ -6,10 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package addressbinding
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -99,30 +96,4 @@ func TestAddressBinding_KindInstalledAndRemoved_IsFollowed(t *testing.T) {
 	w.Await(t, ab, notBound("SubjectKindNotFound"))
 	w.Delete(t, ab)
 	w.Await(t, ab, harness.Deleted)
-}
-
-func TestPermissionRevoked_FinalizerIsKeptUntilGranted(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, harness.Shared(t))
-	const group = "revoked.example.com"
-	w.ExpectErrors(t, "workers."+group+" is forbidden")
-	w.Define(t, workerCRD(group, anything, false))
-	role := w.Apply(t, "", grant(group))[0]
-	k := w.Apply(t, w.ns, worker(group, "k", withContainers))[0]
-	ab := w.bind(t, "b", toWorker(group, "k"))
-	w.Await(t, k, has(address))
-	w.Await(t, ab, harness.Ready)
-	w.Delete(t, role)
-	harness.Eventually(t, "the permission is revoked", func(context.Context) error {
-		out, err := w.TryKubectl(t, "", "auth", "can-i", "patch", "workers."+group, "-n", w.ns, "--as", w.User("controller"))
-		if strings.TrimSpace(out) != "no" {
-			return fmt.Errorf("it exists: %s (%w)", out, errors.Join(err))
-		}
-		return nil
-	})
-	w.Delete(t, ab)
-	w.Await(t, ab, notBound("SubjectForbidden"))
-	w.Define(t, grant(group))
-	w.Await(t, ab, harness.Deleted)
-	w.Await(t, k, has(""))
 }
