@@ -106,11 +106,16 @@ func leafless(value any) any {
 func visible(t *testing.T, object, annotation string) string {
 	t.Helper()
 	all := read(t, object)
-	unstructured.RemoveNestedField(all, "metadata", "annotations", annotation)
-	if others, ok, _ := unstructured.NestedMap(all, "metadata", "annotations"); ok && len(others) == 0 {
-		unstructured.RemoveNestedField(all, "metadata", "annotations")
-	}
+	removeEntry(all, "annotations", annotation)
 	return canonical(t, all)
+}
+
+// removeEntry removes an entry of the labels or annotations, and these if there is no other one.
+func removeEntry(object whole, field, name string) {
+	unstructured.RemoveNestedField(object, "metadata", field, name)
+	if others, ok, _ := unstructured.NestedMap(object, "metadata", field); ok && len(others) == 0 {
+		unstructured.RemoveNestedField(object, "metadata", field)
+	}
 }
 
 func stashed(object whole, annotation string) (text string, ok bool) {

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"github.com/mallard-dev/mallard/conversion"
 )
 
 // The oracle of what a version shows knows the types of both versions and their JSON, and nothing of what assign-gen planned. Where both
@@ -40,10 +40,7 @@ func (k Kind) shownAlike(t *testing.T, annotation string, a, b Version) {
 func (k Kind) shownWrong(t *testing.T, alike *same, object, annotation string, a, b Version) (path, difference string) {
 	t.Helper()
 	source, shown := read(t, object), read(t, b.withoutNull(t, visible(t, canonical(t, k.converted(t, object, a, b)), annotation)))
-	unstructured.RemoveNestedField(shown, "metadata", "labels", annotation+"-truncated")
-	if labels, _, _ := unstructured.NestedMap(shown, "metadata", "labels"); len(labels) == 0 {
-		unstructured.RemoveNestedField(shown, "metadata", "labels")
-	}
+	removeEntry(shown, "labels", conversion.Annotation{Name: annotation}.TruncatedLabel())
 	// A struct in which everything is zero may stand for nothing, or for itself.
 	const sides = 2
 	wants := make([]any, 0, sides)
@@ -111,10 +108,12 @@ func (s *same) isNothing(value any, side int) bool {
 // isInlinedZero reports whether everything is zero in the struct that an object of a inlines and that has the field.
 func (s *same) isInlinedZero(name string, object whole, side int) bool {
 	zero, _ := s.zero[before].(whole)
-	isSet := func(other string) bool {
-		return s.inlined[other] == s.inlined[name] && !reflect.DeepEqual(object[other], zero[other])
+	for other, in := range s.inlined {
+		if in == s.inlined[name] && !reflect.DeepEqual(object[other], zero[other]) {
+			return false
+		}
 	}
-	return side == before && s.inlined[name] != nil && !slices.ContainsFunc(slices.Collect(maps.Keys(s.inlined)), isSet)
+	return side == before && s.inlined[name] != nil
 }
 
 // difference returns the path of the first difference of two parts of objects, and its description. The source is the object at the other version.

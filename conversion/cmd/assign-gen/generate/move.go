@@ -49,17 +49,13 @@ func (m *move) add(file string, content []byte) {
 }
 
 // clean removes files that were not moved.
-func (m *move) clean() error {
-	var all []error
+func (m *move) clean() (failed error) {
 	for _, file := range m.changed {
-		if err := os.Remove(scratch(file)); !errors.Is(err, fs.ErrNotExist) {
-			all = append(all, err)
+		if err := os.Remove(scratch(file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = errors.Join(failed, fmt.Errorf("removing what was not generated completely: %w", err))
 		}
 	}
-	if err := errors.Join(all...); err != nil {
-		return fmt.Errorf("removing what was not generated completely: %w", err)
-	}
-	return nil
+	return failed
 }
 
 // do moves all files, if all could be written, and then removes those of an earlier run that have no successor.

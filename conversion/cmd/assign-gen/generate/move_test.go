@@ -15,12 +15,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// snapshotOfFiles leaves out folders: those that were created for files stay.
+func snapshotOfFiles(t *testing.T) map[string]string {
+	t.Helper()
+	all := snapshot(t, ".")
+	maps.DeleteFunc(all, func(_, content string) bool { return content == aFolder })
+	return all
+}
+
 // A folder that cannot be written to is found before the others have got anything, and the error names it. Here a file is in
 // its place, which stops every user, including root.
 func TestGenerate_FolderThatCannotBeWritten_WritesNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, filepath.Join("v1", "storage"), "a file")
-	before := snapshot(t, ".")
+	before := snapshotOfFiles(t)
 	for _, files := range [][]string{
 		{"v1/file", "new/file", "v1/storage/file"},
 		{"v1/storage/file", "v1/file", "new/file"},
@@ -37,7 +45,7 @@ func TestGenerate_FolderThatCannotBeWritten_WritesNothing(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), filepath.Join("v1", "storage")) {
 			t.Errorf("%v: %v, want an error that names v1/storage", files, err)
 		}
-		if diff := cmp.Diff(before, snapshot(t, ".")); diff != "" {
+		if diff := cmp.Diff(before, snapshotOfFiles(t)); diff != "" {
 			t.Errorf("%v (-before +after): %s", files, diff)
 		}
 	}
@@ -55,7 +63,7 @@ func TestGenerate_FilesThatWereNotMoved_AreRemoved(t *testing.T) {
 	if err := m.clean(); err != nil {
 		t.Fatal(err)
 	}
-	left := slices.Sorted(maps.Keys(snapshot(t, ".")))
+	left := slices.Sorted(maps.Keys(snapshotOfFiles(t)))
 	if diff := cmp.Diff([]string{filepath.Join("full", "file")}, left); diff != "" {
 		t.Error("left (-want +got):", diff)
 	}

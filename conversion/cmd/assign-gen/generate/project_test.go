@@ -127,17 +127,22 @@ func mustRun(t *testing.T, versions ...string) {
 	}
 }
 
+// aFolder is the content of a folder in a snapshot.
+const aFolder = "a folder"
+
 // snapshot holds the contents and modification times of all files below a folder.
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil {
 			return err
 		}
 		info, err := entry.Info()
-		if err == nil {
+		if err == nil && !entry.IsDir() {
 			files[path] = info.ModTime().String() + "\n" + read(t, path)
+		} else if err == nil {
+			files[path] = aFolder
 		}
 		return err
 	})

@@ -123,12 +123,11 @@ func (o *output) write(m *move) error {
 	if err != nil {
 		return fmt.Errorf("writing Go code: %w", err)
 	}
-	files = append(files,
-		generators.File{Path: o.report, Content: []byte(record.Report(o.plan))},
-		generators.File{Path: o.lock, Content: []byte(record.Lock(o.plan, o.earlier, o.release))})
 	for _, each := range files {
 		m.add(each.Path, each.Content)
 	}
+	m.add(o.report, []byte(record.Report(o.plan)))
+	m.add(o.lock, []byte(record.Lock(o.plan, o.earlier, o.release)))
 	return nil
 }
 

@@ -52,10 +52,8 @@ const noConversionFix = "convert it by functions (+conversion:with=UpFunc,DownFu
 func (p *planner) reportMismatches() {
 	for _, each := range p.mismatches {
 		text, fix := each.reason, noConversionFix
-		if each.more == 1 {
-			text += "; 1 more field has these types"
-		} else if each.more > 1 {
-			text += fmt.Sprintf("; %d more fields have these types", each.more)
+		if each.more > 0 {
+			text += "; " + problem.Count(each.more, "more field has these types", "more fields have these types")
 		}
 		if each.foreign {
 			fix += fmt.Sprintf("; for all fields with these types, add +conversion-gen:with=%s,UpFunc,DownFunc to doc.go", fullName(each.older))

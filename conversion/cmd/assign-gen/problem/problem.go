@@ -12,6 +12,7 @@ package problem
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"go/token"
 	"slices"
 	"strconv"
@@ -203,4 +204,12 @@ func distance(a, b string) int {
 		}
 	}
 	return rows[len(a)][len(b)]
+}
+
+// Count returns a number of things with the words for one or many of them.
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

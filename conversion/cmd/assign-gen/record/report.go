@@ -13,6 +13,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
 // ReportFile and LockFile are the names of the report and the lock, which are in the folder above the hub's package.
@@ -70,7 +71,7 @@ func reportPair(text *strings.Builder, link *plan.Link, pair *plan.Pair) {
 		fmt.Fprintf(text, "Each is %s.\n", functionsInWords(pair.Functions))
 	}
 	if same > 0 {
-		fmt.Fprintf(text, "%s the same.\n", count(same, "field is", "fields are"))
+		fmt.Fprintf(text, "%s the same.\n", problem.Count(same, "field is", "fields are"))
 	}
 	if len(rows) == 0 {
 		return
@@ -79,13 +80,6 @@ func reportPair(text *strings.Builder, link *plan.Link, pair *plan.Pair) {
 		text.WriteString("\n")
 	}
 	fmt.Fprintf(text, "| %s | %s | |\n|---|---|---|\n%s\n", link.Older.Name, link.Newer.Name, strings.Join(rows, "\n"))
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // unremarkable reports whether a field has the same name and type in both versions.

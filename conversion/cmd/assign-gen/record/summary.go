@@ -44,7 +44,7 @@ func Summary(all *plan.Plan, report string) string {
 			}
 		}
 		line := fmt.Sprintf("%s → %s: %s copied, %s, %d decided by hooks or functions, %s; see %s", link.Older.Name, link.Newer.Name,
-			count(copied, "field", "fields"), listed(kept, "kept in the annotation"), decided, listed(dropped, "not representable"), report)
+			problem.Count(copied, "field", "fields"), listed(kept, "kept in the annotation"), decided, listed(dropped, "not representable"), report)
 		text.WriteString(problem.Wrapped(line) + "\n")
 	}
 	return text.String()
