@@ -78,6 +78,7 @@ func (p *preflight) check(ctx context.Context, op Operation) (dependent bool, _ 
 	return dependent, nil
 }
 
+// try executes the dry run of an operation.
 func (p *preflight) try(ctx context.Context, i int, op Operation) error {
 	reads := op.Type == TypeCreateIfNotExists || op.Type == TypeCreateOrUpdate && op.Strategy != Apply
 	call := &call{Client: p.Client, op: op}

@@ -54,6 +54,7 @@ func (c *Client) Preview(ctx context.Context, operations []Operation) []Change {
 	return changes
 }
 
+// change returns the states before and after the operation.
 func (c *call) change(ctx context.Context) Change {
 	change := Change{Result: c.result, Before: c.read, confidential: c.options.ConfidentialKinds, written: c.written}
 	if change.Before == nil && c.objects != nil && c.op.Name != "" {
@@ -74,7 +75,7 @@ func (c *call) change(ctx context.Context) Change {
 // Diff returns the change as a unified diff of YAML, and "" without a change. It does not show values of Secrets, also of those that the operations
 // write and that another object has, and leaves out the fields that the API server sets on each write.
 func (c Change) Diff() (string, error) {
-	before, after := c.shown(c.Before), c.shown(c.After)
+	before, after := shown(c.Before), shown(c.After)
 	values := &confidential.Values{Kinds: c.confidential}
 	if object := cmp.Or(c.Before, c.After); object != nil && values.Kinds.Has(object.GroupVersionKind().GroupKind()) {
 		values.Add(c.Before)
@@ -102,7 +103,7 @@ func (c Change) Diff() (string, error) {
 	return diff, nil
 }
 
-func (c Change) shown(object *unstructured.Unstructured) map[string]any {
+func shown(object *unstructured.Unstructured) map[string]any {
 	if object == nil {
 		return nil
 	}
