@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -92,27 +91,32 @@ func (s *scene) effects(name string) int {
 // A proxy can answer a write with any code after the API server has executed it, or before.
 func TestWrite_AnyAnswer_IsExecutedOnceOrReported(t *testing.T) {
 	for _, code := range answerCodes {
-		t.Run(strconv.Itoa(code), func(t *testing.T) {
-			s := newScene(t)
-			transport := &answering{code: code}
-			client := s.wrapped(func(next http.RoundTripper) http.RoundTripper {
-				transport.next = next
-				return transport
-			})
-			s.applyEach(40, `{apiVersion: `+group+`/v1, kind: Widget, metadata: {name: w%d}, spec: {list: [a]}}`)
-			for i := range 40 {
-				id, name := []string{"", "id"}[i%2], fmt.Sprintf("w%d", i)
-				op := s.appending(name, id)[i/2%5]
-				transport.executed, transport.retryAfter, transport.keepsHead = i/10 != 0, i/10 != 1, i/10 == 3
-				transport.left.Store(1)
-				result, err := client.Run(t.Context(), op)
-				effects, class := s.effects(name), crud.ClassOf(err)
-				if effects > 1 || err == nil && effects == 0 || err != nil && (class != crud.Uncertain || op.ID != "") {
-					t.Errorf("%s with id %q (executed: %t, Retry-After: %t, headers: %t): %d effects, %s, %v", op, op.ID,
-						transport.executed, transport.retryAfter, transport.keepsHead, effects, result.Outcome, err)
+		for way, transport := range []*answering{
+			{code: code, retryAfter: true},
+			{code: code, executed: true},
+			{code: code, executed: true, retryAfter: true},
+			{code: code, executed: true, retryAfter: true, keepsHead: true},
+		} {
+			t.Run(fmt.Sprintf("%d/%d", code, way), func(t *testing.T) {
+				s := newScene(t)
+				client := s.wrapped(func(next http.RoundTripper) http.RoundTripper {
+					transport.next = next
+					return transport
+				})
+				s.applyEach(10, `{apiVersion: `+group+`/v1, kind: Widget, metadata: {name: w%d}, spec: {list: [a]}}`)
+				for i := range 10 {
+					id, name := []string{"", "id"}[i%2], fmt.Sprintf("w%d", i)
+					op := s.appending(name, id)[i/2]
+					transport.left.Store(1)
+					result, err := client.Run(t.Context(), op)
+					effects, class := s.effects(name), crud.ClassOf(err)
+					if effects > 1 || err == nil && effects == 0 || err != nil && (class != crud.Uncertain || op.ID != "") {
+						t.Errorf("%s with id %q (executed: %t, Retry-After: %t, headers: %t): %d effects, %s, %v", op, op.ID,
+							transport.executed, transport.retryAfter, transport.keepsHead, effects, result.Outcome, err)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }
 
@@ -222,9 +226,9 @@ func (t twice) RoundTrip(request *http.Request) (*http.Response, error) {
 func TestWrite_RequestIsDeliveredTwice_IsExecutedOnce(t *testing.T) {
 	s := newScene(t)
 	client := s.wrapped(func(next http.RoundTripper) http.RoundTripper { return twice{next} })
+	s.applyEach(5, `{apiVersion: `+group+`/v1, kind: Widget, metadata: {name: t%d}, spec: {list: [a]}}`)
 	for i := range 5 {
 		name := fmt.Sprintf("t%d", i)
-		s.env.Apply(t, s.ns, `{apiVersion: `+group+`/v1, kind: Widget, metadata: {name: `+name+`}, spec: {list: [a]}}`)
 		op := s.appending(name, "id")[i]
 		result, err := client.Run(t.Context(), op)
 		// Without an id, the conflict with itself looks like one with another writer.
@@ -259,9 +263,9 @@ func TestWrite_ContextEndsBeforeTheAnswer_IsUncertain(t *testing.T) {
 	s := newScene(t)
 	var cancel atomic.Pointer[context.CancelFunc]
 	client := s.wrapped(func(next http.RoundTripper) http.RoundTripper { return late{next, &cancel} })
+	s.applyEach(10, `{apiVersion: `+group+`/v1, kind: Widget, metadata: {name: l%d}, spec: {list: [a]}}`)
 	for i := range 10 {
 		id, name := []string{"", "id"}[i%2], fmt.Sprintf("l%d", i)
-		s.env.Apply(t, s.ns, `{apiVersion: `+group+`/v1, kind: Widget, metadata: {name: `+name+`}, spec: {list: [a]}}`)
 		op := s.appending(name, id)[i/2]
 		ctx, end := context.WithCancel(t.Context())
 		cancel.Store(&end)

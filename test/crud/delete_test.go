@@ -56,9 +56,7 @@ func TestT15_EnsureDeleted_CreatedAgainDuringTheWait_IsDeleted(t *testing.T) {
 	op.Wait = harness.Deadline
 
 	// Another client is faster than the deletion.
-	held := s.proxy.Hold(harness.Matching("delete", "configmaps").And(here))
-	done := s.begin(op)
-	held.Wait(t)
+	held, done := s.beginHeld(op, harness.Matching("delete", "configmaps"))
 	second := s.recreate("a")
 	held.Release()
 	if after := <-done; after.err != nil || after.result.Outcome != crud.Deleted {

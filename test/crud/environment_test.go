@@ -273,6 +273,19 @@ func (s *scene) begin(op crud.Operation) <-chan ended {
 	return done
 }
 
+// beginHeld begins an operation whose next matching request is held.
+func (s *scene) beginHeld(op crud.Operation, match harness.Match) (*harness.Held, <-chan ended) {
+	s.Helper()
+	held := s.proxy.Hold(match.And(harness.InNamespace(s.ns)))
+	done := s.begin(op)
+	select {
+	case <-held.Caught():
+	case early := <-done:
+		s.Fatalf("%s ended before the request: %s, %v", op, early.result.Outcome, early.err)
+	}
+	return held, done
+}
+
 // quick makes few attempts, so that a test of the limit does not wait for long.
 func quick(options *crud.Options) { options.Backoff = quickBackoff(5 * time.Millisecond) }
 

@@ -25,9 +25,7 @@ func TestCreateOrUpdate_OtherWritesBetween_IsCorrected(t *testing.T) {
 	s := newScene(t)
 	s.run(crud.Create(s.configMap("a", map[string]string{"a": "1", "b": "1"})), crud.Created)
 	op := crud.CreateOrUpdate(s.configMap("a", map[string]string{"a": "1", "b": "2"}))
-	held := s.proxy.Hold(harness.Matching("patch", "configmaps").And(harness.InNamespace(s.ns)))
-	done := s.begin(op)
-	held.Wait(t)
+	held, done := s.beginHeld(op, harness.Matching("patch", "configmaps"))
 	s.patch(configMaps, "a", `{"data":{"a":"9"}}`)
 	held.Release()
 	if after := <-done; after.err != nil || after.result.Attempts != 2 {
@@ -49,9 +47,7 @@ func TestCreateOrUpdate_ApplyMeetsAnotherObject_IsTriedAgain(t *testing.T) {
 	}
 	s.run(applied("1"), crud.Created)
 	s.run(applied("2"), crud.Updated) // it takes over the fields, for which it requires the resourceVersion
-	held := s.proxy.Hold(harness.Matching("patch", "configmaps").And(harness.InNamespace(s.ns)))
-	done := s.begin(applied("3"))
-	held.Wait(t)
+	held, done := s.beginHeld(applied("3"), harness.Matching("patch", "configmaps"))
 	uid := s.recreate("a")
 	held.Release()
 	if after := <-done; after.err != nil || after.result.Attempts != 2 || after.result.Object.GetUID() != uid {
@@ -136,9 +132,7 @@ func TestRecreate_CreateFailsOnce_IsTriedAgain(t *testing.T) {
 	created := s.run(desired("1"), crud.Created).Object
 	op, uid := desired("2"), created.GetUID()
 	op.OnImmutable, op.Wait, op.Preconditions.UID = crud.Recreate, harness.Deadline, &uid
-	dryRun := s.proxy.Hold(harness.Matching("create", "configmaps").And(harness.InNamespace(s.ns)))
-	done := s.begin(op)
-	dryRun.Wait(t)
+	dryRun, done := s.beginHeld(op, harness.Matching("create", "configmaps"))
 	deletion := s.proxy.Hold(harness.Matching("delete", "configmaps").And(harness.InNamespace(s.ns)))
 	dryRun.Release()
 	deletion.Wait(t)

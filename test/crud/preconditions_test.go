@@ -259,13 +259,7 @@ func (k preconditioned) row(s *scene, name string, status bool, precondition, di
 			},
 		})
 	case "between":
-		held := s.proxy.Hold(k.writing(op).And(harness.InNamespace(s.ns)))
-		done := s.begin(op)
-		select {
-		case <-held.Caught():
-		case early := <-done:
-			s.Fatalf("%s: the operation ended before its write: %v, %v", row, early.result, early.err)
-		}
+		held, done := s.beginHeld(op, k.writing(op))
 		k.disturb(s, how)
 		held.Release()
 		err = (<-done).err

@@ -167,9 +167,8 @@ func TestEnsureDeleted_GracePeriod_IsSent(t *testing.T) {
 func TestJSONPatch_ObjectChangesAfterTheRejection_IsTriedAgain(t *testing.T) {
 	s := newScene(t)
 	s.run(crud.Create(s.configMap("a", map[string]string{"k": "1"})), crud.Created)
-	held := s.proxy.Hold(harness.Matching("get", "configmaps").And(harness.InNamespace(s.ns)))
-	done := s.begin(crud.JSONPatch(s.ref("ConfigMap", "a"), `[{"op":"test","path":"/data/k","value":"2"},{"op":"replace","path":"/data/k","value":"3"}]`))
-	held.Wait(t)
+	op := crud.JSONPatch(s.ref("ConfigMap", "a"), `[{"op":"test","path":"/data/k","value":"2"},{"op":"replace","path":"/data/k","value":"3"}]`)
+	held, done := s.beginHeld(op, harness.Matching("get", "configmaps"))
 	s.patch(configMaps, "a", `{"data":{"k":"2"}}`)
 	held.Release()
 	if after := <-done; after.err != nil || after.result.Attempts != 2 {

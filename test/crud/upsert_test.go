@@ -152,11 +152,7 @@ func TestT06_CreateOrUpdate_Status_IsNeverWritten(t *testing.T) {
 func TestT07_CreateOrUpdate_Races_Converge(t *testing.T) {
 	s := newScene(t)
 	other := s.env.Kube.CoreV1().ConfigMaps(s.ns)
-	here := harness.InNamespace(s.ns)
-
-	held := s.proxy.Hold(harness.Matching("create", "configmaps").And(here))
-	done := s.begin(crud.CreateOrUpdate(s.configMap("created", map[string]string{"mine": "1"})))
-	held.Wait(t)
+	held, done := s.beginHeld(crud.CreateOrUpdate(s.configMap("created", map[string]string{"mine": "1"})), harness.Matching("create", "configmaps"))
 	if _, err := other.Create(t.Context(), s.configMap("created", map[string]string{"theirs": "1"}), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -169,9 +165,7 @@ func TestT07_CreateOrUpdate_Races_Converge(t *testing.T) {
 	}
 
 	s.run(crud.Create(s.configMap("deleted", nil)), crud.Created)
-	held = s.proxy.Hold(harness.Matching("patch", "configmaps").And(here))
-	done = s.begin(crud.CreateOrUpdate(s.configMap("deleted", map[string]string{"mine": "1"})))
-	held.Wait(t)
+	held, done = s.beginHeld(crud.CreateOrUpdate(s.configMap("deleted", map[string]string{"mine": "1"})), harness.Matching("patch", "configmaps"))
 	if err := other.Delete(t.Context(), "deleted", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -293,9 +287,7 @@ func TestT11_CreateOrUpdate_Recreate_DeletesOnlyTheObjectThatItRead(t *testing.T
 	op.OnImmutable, op.Wait = crud.Recreate, harness.Deadline
 	var bodies <-chan string
 	s.client, bodies = s.noted(http.MethodDelete)
-	held := s.proxy.Hold(harness.Matching("delete", "configmaps").And(harness.InNamespace(s.ns)))
-	done := s.begin(op)
-	held.Wait(t)
+	held, done := s.beginHeld(op, harness.Matching("delete", "configmaps"))
 	second := s.recreate("a")
 	held.Release()
 	after := <-done
