@@ -55,6 +55,9 @@ func TestConversion_AnnotationsFillTheLimit_NobodyElseIsAffected(t *testing.T) {
 			before := env.Stored(t, ref)
 			expectListedAndWatched(t, env, at(version, theirs, "subject"))
 			expectRejected(t, env, older)
+			if _, err := env.TryKubectl(t, "", "edit", kubectlName(older), older.Name, "--namespace", mine); err == nil || !strings.Contains(err.Error(), isLossy) {
+				t.Errorf("kubectl edit: %v, want a rejection that contains %q", err, isLossy)
+			}
 			if after := env.Stored(t, ref); after != before {
 				t.Error("a rejected write has changed the object")
 			}

@@ -95,6 +95,13 @@ func TestStart_InvalidConfigMap_IsNamed(t *testing.T) {
 	}
 }
 
+func TestStart_LeasesOfTheWebhook_HaveTheirOwnConfigMap(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithoutWebhooks("webhook"), harness.Without("controller"))
+	env.Apply(t, env.SystemNamespace, `{apiVersion: v1, kind: ConfigMap, metadata: {name: config-leader-election-webhook}, data: {lease-duration: 10s}}`)
+	checkStartFails(t, env, "webhook", "ConfigMap config-leader-election-webhook: lease-duration: must be longer than renew-deadline")
+}
+
 func TestStart_MissingConfigMap_IsNamed(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithoutWebhooks("webhook"), harness.Without("controller"))
