@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"text/template"
@@ -39,8 +40,11 @@ func (a *API) loadObjects(t testing.TB) []handMade {
 		if err := yaml.UnmarshalStrict(document, &object); err != nil {
 			t.Fatalf("reading %s: %v\n%s", objectsFile, err, document)
 		}
-		version, _ := object["apiVersion"].(string)
+		version, hasVersion := object["apiVersion"].(string)
 		kind, _ := object["kind"].(string)
+		if !hasVersion || !slices.Contains(a.Kinds, kind) {
+			t.Fatalf("%s: an object needs an apiVersion and one of the kinds %q:\n%s", objectsFile, a.Kinds, document)
+		}
 		delete(object, "apiVersion")
 		delete(object, "kind")
 		objects = append(objects, handMade{Version: path.Base(version), Kind: kind, Object: object})
