@@ -12,7 +12,6 @@ package problem
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"go/token"
 	"slices"
 	"strconv"
@@ -209,7 +208,7 @@ func distance(a, b string) int {
 // Count returns a number of things with the words for one or many of them.
 func Count(n int, one, many string) string {
 	if n == 1 {
-		return "1 " + one
+		many = one
 	}
-	return fmt.Sprintf("%d %s", n, many)
+	return strconv.Itoa(n) + " " + many
 }

@@ -43,9 +43,9 @@ func Summary(all *plan.Plan, report string) string {
 				}
 			}
 		}
-		line := fmt.Sprintf("%s → %s: %s copied, %s, %d decided by hooks or functions, %s; see %s", link.Older.Name, link.Newer.Name,
-			problem.Count(copied, "field", "fields"), listed(kept, "kept in the annotation"), decided, listed(dropped, "not representable"), report)
-		text.WriteString(problem.Wrapped(line) + "\n")
+		fmt.Fprintln(&text, problem.Wrapped(fmt.Sprintf("%s → %s: %s copied, %s, %d decided by hooks or functions, %s; see %s",
+			link.Older.Name, link.Newer.Name, problem.Count(copied, "field", "fields"), listed(kept, "kept in the annotation"), decided,
+			listed(dropped, "not representable"), report)))
 	}
 	return text.String()
 }
