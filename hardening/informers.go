@@ -191,48 +191,41 @@ func (p *process) wrap(kind string, inner cache.SharedIndexInformer) *informer {
 
 // AddEventHandler implements cache.SharedIndexInformer.
 func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
-	return i.SharedIndexInformer.AddEventHandler(handler{h, i}) //nolint:wrapcheck // it is the result
+	return i.SharedIndexInformer.AddEventHandler(i.contained(h)) //nolint:wrapcheck // it is the result
 }
 
 // AddEventHandlerWithResyncPeriod implements cache.SharedIndexInformer.
 func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler, period time.Duration) (cache.ResourceEventHandlerRegistration, error) {
-	return i.SharedIndexInformer.AddEventHandlerWithResyncPeriod(handler{h, i}, period) //nolint:wrapcheck // it is the result
+	return i.SharedIndexInformer.AddEventHandlerWithResyncPeriod(i.contained(h), period) //nolint:wrapcheck // it is the result
 }
 
 // AddEventHandlerWithOptions implements cache.SharedIndexInformer.
 func (i *informer) AddEventHandlerWithOptions(h cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
-	return i.SharedIndexInformer.AddEventHandlerWithOptions(handler{h, i}, options) //nolint:wrapcheck // it is the result
+	return i.SharedIndexInformer.AddEventHandlerWithOptions(i.contained(h), options) //nolint:wrapcheck // it is the result
 }
 
-// handler is an event handler that may panic. Its inner one receives the last known state of an object whose deletion the watch has
-// missed: the filters of package controller drop a cache.DeletedFinalStateUnknown.
-type handler struct {
-	inner    cache.ResourceEventHandler
-	informer *informer
-}
-
-// OnAdd implements cache.ResourceEventHandler.
-func (h handler) OnAdd(object any, isInInitialList bool) {
-	defer h.informer.process.contain(h.lost)
-	h.inner.OnAdd(object, isInInitialList)
-}
-
-// OnUpdate implements cache.ResourceEventHandler.
-func (h handler) OnUpdate(before, after any) {
-	defer h.informer.process.contain(h.lost)
-	h.inner.OnUpdate(before, after)
-}
-
-// OnDelete implements cache.ResourceEventHandler.
-func (h handler) OnDelete(object any) {
-	defer h.informer.process.contain(h.lost)
-	if missed, ok := object.(cache.DeletedFinalStateUnknown); ok && missed.Obj != nil && !h.informer.process.off[tombstones] {
-		object = missed.Obj
+// contained returns a handler that may panic. It receives the last known state of an object whose deletion the watch has missed: the filters of package
+// controller drop a cache.DeletedFinalStateUnknown.
+func (i *informer) contained(h cache.ResourceEventHandler) cache.ResourceEventHandler {
+	// The event is not delivered again: for handlers that enqueue, the next one of the object repairs that.
+	lost := func(cause any) {
+		i.process.logger().Errorw("An event handler panicked", "kind", i.kind, "panic", cause, zap.Stack("stack"))
 	}
-	h.inner.OnDelete(object)
-}
-
-// lost reports a panic. The event is not delivered again: for handlers that enqueue, the next one of the object repairs that.
-func (h handler) lost(cause any) {
-	h.informer.process.logger().Errorw("An event handler panicked", "kind", h.informer.kind, "panic", cause, zap.Stack("stack"))
+	return cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(object any, isInInitialList bool) {
+			defer i.process.contain(lost)
+			h.OnAdd(object, isInInitialList)
+		},
+		UpdateFunc: func(before, after any) {
+			defer i.process.contain(lost)
+			h.OnUpdate(before, after)
+		},
+		DeleteFunc: func(object any) {
+			defer i.process.contain(lost)
+			if missed, ok := object.(cache.DeletedFinalStateUnknown); ok && missed.Obj != nil && !i.process.off[tombstones] {
+				object = missed.Obj
+			}
+			h.OnDelete(object)
+		},
+	}
 }

@@ -115,7 +115,7 @@ func TestInformers_MissedDeletion_IsDeliveredAsTheLastState(t *testing.T) {
 			FilterFunc: controller.FilterControllerGVK(corev1.SchemeGroupVersion.WithKind("ConfigMap")),
 			Handler:    cache.ResourceEventHandlerFuncs{DeleteFunc: func(o any) { delivered = append(delivered, o) }},
 		}
-		handler{filtering, p.wrap("Pod", nil)}.OnDelete(cache.DeletedFinalStateUnknown{Key: "child", Obj: child})
+		p.wrap("Pod", nil).contained(filtering).OnDelete(cache.DeletedFinalStateUnknown{Key: "child", Obj: child})
 		switch {
 		case !off && (len(delivered) != 1 || delivered[0] != any(child)):
 			t.Errorf("delivered: %v", delivered)
@@ -127,7 +127,7 @@ func TestInformers_MissedDeletion_IsDeliveredAsTheLastState(t *testing.T) {
 
 func TestInformers_HandlerPanics_OthersGoOn(t *testing.T) {
 	p, logs := newProcess(t)
-	h := handler{cache.ResourceEventHandlerFuncs{AddFunc: func(any) { panic("boom") }}, p.wrap("Pod", nil)}
+	h := p.wrap("Pod", nil).contained(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { panic("boom") }})
 	h.OnAdd(&corev1.Pod{}, false)
 	if logs.FilterMessage("An event handler panicked").Len() != 1 {
 		t.Errorf("log: %v", logs.All())
