@@ -31,7 +31,7 @@ import (
 	"knative.dev/pkg/webhook"
 )
 
-// admission is an AdmissionController whose panics reject the request with a message, instead of ending the connection. See also [withFields].
+// admission is an AdmissionController whose panics reject the request with a message, instead of ending the connection. See also withFields.
 type admission struct {
 	webhook.AdmissionController
 
@@ -49,7 +49,7 @@ func (a admission) Admit(ctx context.Context, request *admissionv1.AdmissionRequ
 	if a.process.off[fields] {
 		return a.AdmissionController.Admit(ctx, request)
 	}
-	return withFields(a.AdmissionController, request, a.AdmissionController.Admit(ctx, withReadable(a.AdmissionController, request)))
+	return a.withFields(request, a.AdmissionController.Admit(ctx, a.withReadable(request)))
 }
 
 // conversion is a ConversionController whose panics fail the request with a message.
@@ -75,8 +75,8 @@ func (c conversion) Convert(ctx context.Context, request *apiextensionsv1.Conver
 const semantics = "knative.dev/pkg/webhook/resourcesemantics/"
 
 // newObject returns an empty object of the type that a controller of package defaulting or validation has for the kind of a request, or nil.
-func newObject(controller webhook.AdmissionController, request *admissionv1.AdmissionRequest) any {
-	value := reflect.Indirect(reflect.ValueOf(controller))
+func (a admission) newObject(request *admissionv1.AdmissionRequest) any {
+	value := reflect.Indirect(reflect.ValueOf(a.AdmissionController))
 	if value.Kind() != reflect.Struct || !strings.HasPrefix(value.Type().PkgPath(), semantics) {
 		return nil
 	}
@@ -92,8 +92,8 @@ func newObject(controller webhook.AdmissionController, request *admissionv1.Admi
 }
 
 // withReadable returns a request whose old object can be decoded. Upstream rejects the update that repairs a stored object.
-func withReadable(controller webhook.AdmissionController, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionRequest {
-	old := newObject(controller, request)
+func (a admission) withReadable(request *admissionv1.AdmissionRequest) *admissionv1.AdmissionRequest {
+	old := a.newObject(request)
 	if old == nil || len(request.OldObject.Raw) == 0 || json.Unmarshal(request.OldObject.Raw, old) == nil {
 		return request
 	}
@@ -107,28 +107,22 @@ func withReadable(controller webhook.AdmissionController, request *admissionv1.A
 // withFields returns a response of package defaulting that patches only what SetDefaults changes. Upstream patches the object to the form that its Go
 // type has in JSON, which removes the fields of later releases and writes zero values, and rejects one that does not fit the type
 // with a message about Go. Here the schema rejects it, which names the field and the type; package validation rejects values that a schema admits.
-func withFields(
-	controller webhook.AdmissionController, request *admissionv1.AdmissionRequest, response *admissionv1.AdmissionResponse,
-) *admissionv1.AdmissionResponse {
-	object, raw := newObject(controller, request), request.Object.Raw
-	if object == nil || !strings.HasSuffix(reflect.Indirect(reflect.ValueOf(controller)).Type().PkgPath(), "/defaulting") {
+func (a admission) withFields(request *admissionv1.AdmissionRequest, response *admissionv1.AdmissionResponse) *admissionv1.AdmissionResponse {
+	object, raw := a.newObject(request), request.Object.Raw
+	if object == nil || !strings.HasSuffix(reflect.Indirect(reflect.ValueOf(a.AdmissionController)).Type().PkgPath(), "/defaulting") {
 		return response
 	}
 	if err := json.Unmarshal(raw, object); err != nil {
 		return &admissionv1.AdmissionResponse{Allowed: true}
 	}
-	if !response.Allowed || len(response.Patch) == 0 {
-		return response
-	}
 	patch, err := reduced(raw, object, response.Patch)
-	if err != nil {
+	if err != nil { // also for a response without a patch, such as a rejection
 		return response
 	}
-	kept := *response
-	if kept.Patch = patch; len(patch) == 0 {
-		kept.PatchType = nil
+	if response.Patch = patch; len(patch) == 0 {
+		response.PatchType = nil
 	}
-	return &kept
+	return response
 }
 
 // reduced returns the part of a patch of raw that is not due to its decoding to object and encoding again. Parents of a changed field may be missing in
