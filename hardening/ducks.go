@@ -58,7 +58,6 @@ type factory struct {
 // entry is the informer of a resource. The mu of its factory guards err.
 type entry struct {
 	informer *informer
-	lister   cache.GenericLister
 	// err is that of the last list, nil once one succeeded.
 	err     error
 	started time.Time
@@ -86,7 +85,7 @@ func (f *factory) Get(_ context.Context, gvr schema.GroupVersionResource) (cache
 		e, err := f.get(gvr)
 		switch {
 		case e.informer.HasSynced():
-			return e.informer, e.lister, nil
+			return e.informer, cache.NewGenericLister(e.informer.GetIndexer(), gvr.GroupResource()), nil
 		case err != nil:
 			return nil, nil, fmt.Errorf("reading %s: %w", gvr.GroupResource(), err)
 		case time.Since(e.started) > firstListLimit:
@@ -142,7 +141,6 @@ func (f *factory) start(gvr schema.GroupVersionResource) *entry {
 	e.informer = f.process.wrap(gvr.Resource, inner)
 	e.informer.resource = gvr
 	f.process.informers.all.Store(e.informer, nil)
-	e.lister = cache.NewGenericLister(inner.GetIndexer(), gvr.GroupResource())
 	go inner.Run(f.typed.StopChannel)
 	return e
 }
