@@ -66,7 +66,16 @@ func (r *rotation) next(now time.Time, data map[string][]byte, registered []entr
 		data, createErr := r.create(now)
 		return step{data: switched(data), why: err.Error()}, createErr
 	case !hasNext:
-		return r.announce(now, data, serving)
+		next, err := r.create(now)
+		if err != nil {
+			return step{}, err
+		}
+		r.published = time.Time{}
+		// Earlier CAs than the present one are removed, so that the bundle does not grow.
+		ca := pem.EncodeToMemory(&pem.Block{Type: certutil.CertificateBlockType, Bytes: serving[len(serving)-1].Raw})
+		next[certresources.CACert] = slices.Concat(ca, next[certresources.CACert])
+		next[certresources.ServerKey], next[certresources.ServerCert] = data[certresources.ServerKey], data[certresources.ServerCert]
+		return step{data: next, why: fmt.Sprintf("the serving certificate is good until %s only", serving[0].NotAfter.Format(time.RFC3339))}, nil
 	}
 	for _, w := range registered {
 		if _, err := r.check(data[nextKey], data[nextCert], w.ca, now); err != nil {
@@ -81,20 +90,6 @@ func (r *rotation) next(now time.Time, data map[string][]byte, registered []entr
 		return step{again: wait}, nil
 	}
 	return step{data: switched(data), why: "the API server trusts the next certificate"}, nil
-}
-
-// announce makes the next certificate and adds its CA to that of the present one. Earlier CAs are removed, so that the bundle does not
-// grow.
-func (r *rotation) announce(now time.Time, data map[string][]byte, serving []*x509.Certificate) (step, error) {
-	next, err := r.create(now)
-	if err != nil {
-		return step{}, err
-	}
-	r.published = time.Time{}
-	ca := pem.EncodeToMemory(&pem.Block{Type: certutil.CertificateBlockType, Bytes: serving[len(serving)-1].Raw})
-	next[certresources.CACert] = slices.Concat(ca, next[certresources.CACert])
-	next[certresources.ServerKey], next[certresources.ServerCert] = data[certresources.ServerKey], data[certresources.ServerCert]
-	return step{data: next, why: fmt.Sprintf("the serving certificate is good until %s only", serving[0].NotAfter.Format(time.RFC3339))}, nil
 }
 
 // create returns the next certificate with its key and the CA that signed it. They are valid since an hour ago, so that an API
