@@ -65,9 +65,6 @@ type entry struct {
 
 // duckFactory returns the factory in place of upstream's, always the same one.
 func (p *process) duckFactory(ctx context.Context, inner duck.InformerFactory) duck.InformerFactory {
-	if own, ok := inner.(*factory); ok {
-		return own
-	}
 	f := &factory{process: p, ctx: ctx, inner: inner, entries: map[schema.GroupVersionResource]*entry{}}
 	if cached, ok := inner.(*duck.CachedInformerFactory); ok {
 		f.typed, _ = cached.Delegate.(*duck.TypedInformerFactory)
@@ -76,7 +73,7 @@ func (p *process) duckFactory(ctx context.Context, inner duck.InformerFactory) d
 	return stored.(*factory) //nolint:forcetypeassert // a map of them
 }
 
-// Get implements duck.InformerFactory. It replaces only the context of a factory that is not one of upstream's.
+// Get implements duck.InformerFactory. It replaces only the context of a factory that is not one of upstream's, and changes nothing of one of ours.
 func (f *factory) Get(_ context.Context, gvr schema.GroupVersionResource) (cache.SharedIndexInformer, cache.GenericLister, error) {
 	if f.typed == nil {
 		return f.inner.Get(f.ctx, gvr) //nolint:wrapcheck // it is the result
