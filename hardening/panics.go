@@ -28,14 +28,12 @@ func (p *process) contain(report func(cause any)) {
 
 // withFatalHook makes the logger of a context panic at the level Fatal once the process runs, so that it is contained as any other panic.
 func (p *process) withFatalHook(ctx context.Context) context.Context {
-	return logging.WithLogger(ctx, logging.FromContext(ctx).WithOptions(zap.WithFatalHook(fatalHook{p})))
+	return logging.WithLogger(ctx, logging.FromContext(ctx).WithOptions(zap.WithFatalHook(p)))
 }
 
-type fatalHook struct{ process *process }
-
 // OnWrite implements zapcore.CheckWriteHook.
-func (h fatalHook) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
-	if h.process.running.Load() && !h.process.off[panics] {
+func (p *process) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
+	if p.running.Load() && !p.off[panics] {
 		panic(entry.Message)
 	}
 	zapcore.WriteThenFatal.OnWrite(entry, fields)
