@@ -45,8 +45,8 @@ type process struct {
 	running atomic.Bool
 	// leases is set at the first response about a lease.
 	leases atomic.Bool
-	// signal is the context that ends at SIGTERM.
-	signal atomic.Pointer[context.Context]
+	// signal is the context that ends at SIGTERM. The goroutine of the main sets it before others start.
+	signal context.Context //nolint:containedctx // the lifetime of the process
 	// log is the logger of the process once a constructor was called, and a fallback before.
 	log atomic.Pointer[zap.SugaredLogger]
 }
@@ -114,7 +114,7 @@ func (p *process) constructor(constructor injection.ControllerConstructor) injec
 // Exit ends the process with 1 if sharedmain has returned without SIGTERM, because a part has failed. It is the last statement of main: sharedmain
 // returns in the same way after both.
 func Exit() {
-	if signal := install().signal.Load(); signal != nil && (*signal).Err() == nil {
+	if signal := install().signal; signal != nil && signal.Err() == nil {
 		os.Exit(1)
 	}
 }
@@ -192,14 +192,13 @@ func (i *injector) SetupInformers(ctx context.Context, cfg *rest.Config) (contex
 	if !p.off[ports] {
 		checkPorts(ctx)
 	}
-	signal := ctx
-	p.signal.Store(&signal)
+	p.signal = ctx
 	if !p.off[stopping] {
-		ctx = p.connections.withGracePeriod(p.work.detach(ctx), signal)
+		ctx = p.connections.withGracePeriod(p.work.detach(ctx), p.signal)
 	}
 	i.RegisterDuck(p.rehearsal(i.Interface, i.GetInformerFactories()))
 	ctx, informers := i.Interface.SetupInformers(ctx, cfg)
-	ctx, serve := p.withProbes(ctx, signal, informers)
+	ctx, serve := p.withProbes(ctx, p.signal, informers)
 	if os.Getenv(ProbesVariable) != "" {
 		serve() // The main serves no other probes, and is alive while it waits for the API server.
 	}

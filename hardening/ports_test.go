@@ -104,7 +104,7 @@ func TestUpstream_Sharedmain_PortIsTaken_RunsOnAndExitsWithZero(t *testing.T) {
 func TestExit_PartHasFailed_ExitsWithOne(t *testing.T) {
 	if state := os.Getenv("HARDENING_TEST_SIGNAL"); state != "" {
 		signal, terminate := context.WithCancel(t.Context())
-		install().signal.Store(&signal)
+		install().signal = signal
 		if state == "ended" {
 			terminate()
 		}
