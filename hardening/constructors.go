@@ -91,7 +91,8 @@ func (p *process) constructor(constructor injection.ControllerConstructor) injec
 			ctx = controller.WithTracker(ctx, nil) // the outer one would report the lookup
 		}
 		p.log.Store(logging.FromContext(ctx))
-		c := &construction{Context: p.withFatalHook(ctx), process: p}
+		logger := logging.FromContext(ctx).WithOptions(zap.WithFatalHook(p))
+		c := &construction{Context: logging.WithLogger(ctx, logger), process: p}
 		impl := constructor(c, p.watcher(watcher))
 		c.returned.Store(true)
 		h := &hardened{process: p, inner: impl.Reconciler, backoff: newBackoff(clock.RealClock{}), writes: newWrites(&p.informers)}

@@ -6,14 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 package hardening
 
 import (
-	"context"
-
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	corev1 "k8s.io/api/core/v1"
 
 	"knative.dev/pkg/configmap"
-	"knative.dev/pkg/logging"
 )
 
 // contain is deferred. It recovers a panic and passes its cause on, unless that is switched off.
@@ -26,12 +23,7 @@ func (p *process) contain(report func(cause any)) {
 	}
 }
 
-// withFatalHook makes the logger of a context panic at the level Fatal once the process runs, so that it is contained as any other panic.
-func (p *process) withFatalHook(ctx context.Context) context.Context {
-	return logging.WithLogger(ctx, logging.FromContext(ctx).WithOptions(zap.WithFatalHook(p)))
-}
-
-// OnWrite implements zapcore.CheckWriteHook.
+// OnWrite implements zapcore.CheckWriteHook. It panics at the level Fatal once the process runs, so that this is contained as any other panic.
 func (p *process) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
 	if p.running.Load() && !p.off[panics] {
 		panic(entry.Message)
