@@ -152,38 +152,33 @@ func (r *Reconciler) reconcileAddress(ab *v1.AddressBinding) {
 
 // reconcileInterception marks Intercepted.
 func (r *Reconciler) reconcileInterception(ab *v1.AddressBinding) {
-	kind := ab.Spec.Subject.GroupVersionKind().GroupKind()
-	if entry, recorded := binding.Recorded(ab, kind); !recorded {
-		ab.Status.MarkInterceptionUnknown()
-	} else if configuration, err := r.webhooks.Get(binding.WebhookName); err == nil && len(configuration.Webhooks) == 0 {
-		ab.Status.MarkNoWebhook()
-	} else if reason := r.notIntercepted(ab.Namespace, schema.GroupResource{Group: kind.Group, Resource: entry.Resource}); reason != "" {
-		ab.Status.MarkNotIntercepted(reason)
-	} else {
-		ab.Status.MarkIntercepted()
-	}
-}
-
-// notIntercepted returns the reason for which the API server does not call the webhook for new objects of a resource, "" if it does.
-func (r *Reconciler) notIntercepted(namespace string, resource schema.GroupResource) string {
 	const name, later = "the MutatingWebhookConfiguration " + binding.WebhookName, ": new objects get their address after they were created"
-	configuration, err := r.webhooks.Get(binding.WebhookName)
-	if err != nil {
-		return name + " does not exist"
-	}
+	kind := ab.Spec.Subject.GroupVersionKind().GroupKind()
+	entry, recorded := binding.Recorded(ab, kind)
 	// The version does not matter: the rules match equivalent ones.
-	if !slices.ContainsFunc(configuration.Webhooks, func(w admissionregistrationv1.MutatingWebhook) bool {
+	intercepts := func(w admissionregistrationv1.MutatingWebhook) bool {
 		return len(w.ClientConfig.CABundle) > 0 && slices.ContainsFunc(w.Rules, func(rule admissionregistrationv1.RuleWithOperations) bool {
 			return slices.Contains(rule.Operations, admissionregistrationv1.Create) &&
-				slices.Contains(rule.APIGroups, resource.Group) && slices.Contains(rule.Resources, resource.Resource)
+				slices.Contains(rule.APIGroups, kind.Group) && slices.Contains(rule.Resources, entry.Resource)
 		})
-	}) {
-		return name + " has no rule for " + resource.String() + " yet" + later
 	}
-	if found, err := r.namespaces.Get(namespace); err == nil && metav1.HasLabel(found.ObjectMeta, excludedFromWebhooks) {
-		return "the namespace has the label " + excludedFromWebhooks + later
+	configuration, err := r.webhooks.Get(binding.WebhookName)
+	namespace, missing := r.namespaces.Get(ab.Namespace)
+	switch {
+	case !recorded:
+		ab.Status.MarkInterceptionUnknown()
+	case err != nil:
+		ab.Status.MarkNotIntercepted(name + " does not exist")
+	case len(configuration.Webhooks) == 0:
+		ab.Status.MarkNoWebhook()
+	case !slices.ContainsFunc(configuration.Webhooks, intercepts):
+		resource := schema.GroupResource{Group: kind.Group, Resource: entry.Resource}
+		ab.Status.MarkNotIntercepted(fmt.Sprintf("%s has no rule for %s yet%s", name, resource, later))
+	case missing == nil && metav1.HasLabel(namespace.ObjectMeta, excludedFromWebhooks):
+		ab.Status.MarkNotIntercepted("the namespace has the label " + excludedFromWebhooks + later)
+	default:
+		ab.Status.MarkIntercepted()
 	}
-	return ""
 }
 
 // readClaim returns the values of a binding that other bindings depend on.
