@@ -220,17 +220,15 @@ func (r *Reconciler) find(gvk schema.GroupVersionKind, anyVersion bool) (subject
 	return subjectKind{kind, gvk.GroupVersion().WithResource(crd.Spec.Names.Plural), binding.ShapeOf(kind, crd.Labels)}, nil
 }
 
-// batchKey is the key of the factory for CronJobs or Jobs, duck types for which injection-gen has made none.
-type batchKey struct{ shape binding.Shape }
-
 func init() { injection.Default.RegisterDuck(withBatch) }
 
+// withBatch adds the factories for CronJobs and Jobs, duck types for which injection-gen has made none, by their shapes.
 func withBatch(ctx context.Context) context.Context {
 	for _, shape := range []binding.Shape{binding.CronJob, binding.JobTemplate} {
 		factory := &duck.CachedInformerFactory{Delegate: &duck.TypedInformerFactory{
 			Client: dynamicclient.Get(ctx), Type: shape.New(), ResyncPeriod: controller.GetResyncPeriod(ctx), StopChannel: ctx.Done(),
 		}}
-		ctx = context.WithValue(ctx, batchKey{shape}, factory) //nolint:fatcontext // two at the most
+		ctx = context.WithValue(ctx, shape, factory) //nolint:fatcontext // two at the most
 	}
 	return ctx
 }
@@ -239,7 +237,7 @@ func withBatch(ctx context.Context) context.Context {
 func newSubjects(ctx context.Context, onChanged func(any)) map[binding.Shape]duck.InformerFactory {
 	factories := map[binding.Shape]duck.InformerFactory{binding.PodTemplate: podspecable.Get(ctx), binding.Configurable: configurable.Get(ctx)}
 	for _, shape := range []binding.Shape{binding.CronJob, binding.JobTemplate} {
-		factories[shape], _ = ctx.Value(batchKey{shape}).(duck.InformerFactory)
+		factories[shape], _ = ctx.Value(shape).(duck.InformerFactory)
 	}
 	for shape, factory := range factories {
 		factories[shape] = &duck.CachedInformerFactory{Delegate: &duck.EnqueueInformerFactory{
