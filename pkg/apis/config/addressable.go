@@ -114,16 +114,8 @@ func parse(cm *corev1.ConfigMap) (*Addressable, error) {
 // Host returns the public host name of the object with that name and namespace. The error names the reason for which the template yields no
 // valid one, for example because the name is too long for a label.
 func (a *Addressable) Host(namespace, name string) (string, error) {
-	host := placeholder.ReplaceAllStringFunc(a.DomainTemplate, func(match string) string {
-		switch strings.Trim(match, "{ .}") {
-		case "Name":
-			return name
-		case "Namespace":
-			return namespace
-		default:
-			return a.Domain
-		}
-	})
+	values := map[string]string{"Name": name, "Namespace": namespace, "Domain": a.Domain}
+	host := placeholder.ReplaceAllStringFunc(a.DomainTemplate, func(match string) string { return values[strings.Trim(match, "{ .}")] })
 	if err := isHost(host); err != nil {
 		return "", fmt.Errorf("host name %q: %w", host, err)
 	}
