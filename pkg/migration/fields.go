@@ -8,6 +8,7 @@ package migration
 import (
 	"slices"
 
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -20,13 +21,10 @@ import (
 // one entry is kept, for a manager that had one, which owns only metadata.name, a field that is never removed; the next write of that manager replaces
 // the entry. kubernetes-sigs/cluster-api's crdmigrator does the same.
 func (r *run) clean(entries []metav1.ManagedFieldsEntry) (kept []metav1.ManagedFieldsEntry) {
-	var served []string
-	for i := range r.crd.Spec.Versions {
-		if v := &r.crd.Spec.Versions[i]; v.Served {
-			served = append(served, schema.GroupVersion{Group: r.storage.Group, Version: v.Name}.String())
-		}
-	}
-	kept = slices.DeleteFunc(slices.Clone(entries), func(e metav1.ManagedFieldsEntry) bool { return !slices.Contains(served, e.APIVersion) })
+	kept = slices.DeleteFunc(slices.Clone(entries), func(e metav1.ManagedFieldsEntry) bool {
+		gv, err := schema.ParseGroupVersion(e.APIVersion)
+		return err != nil || gv.Group != r.storage.Group || !apihelpers.HasServedCRDVersion(r.crd, gv.Version)
+	})
 	if len(kept) == len(entries) {
 		return nil
 	}
