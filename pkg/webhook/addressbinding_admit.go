@@ -63,9 +63,14 @@ func (b *bindingAdmission) patch(request *admissionv1.AdmissionRequest) ([]byte,
 			return nil, nil
 		}
 	}
-	included, known := isIncluded(old.GetLabels(), object.GetLabels())
+	// The API server does not send the labels of the namespace, but has matched them: it calls the webhook if the namespace or the old or new object
+	// opts in, and the namespace does not opt out. Only for an object that has just ceased to opt in, this does not show whether its namespace does.
+	included := !binding.Excluded(nil, object.GetLabels())
+	if included && binding.Included(nil, old.GetLabels()) && !binding.Included(nil, object.GetLabels()) {
+		return nil, nil
+	}
 	result := binding.Of(kind, all).Apply(object, included, "")
-	if !known || len(result.Changes) == 0 {
+	if len(result.Changes) == 0 {
 		return nil, nil
 	}
 	patch, err := result.Changes.MarshalJSON()
@@ -103,18 +108,4 @@ func changed(old, object binding.Object) bool {
 		!slices.EqualFunc(binding.Environments(old), binding.Environments(object), func(a, b binding.Environment) bool {
 			return a.Container == b.Container && equality.Semantic.DeepEqual(a.Variables, b.Variables)
 		})
-}
-
-// isIncluded reports whether an object opts in to bindings. The API server does not send the labels of the namespace, but has matched
-// them: it calls the webhook if the namespace or the old or new object opts in, and the namespace does not opt out. Only for an
-// object that has just ceased to opt in, this does not show whether its namespace does.
-func isIncluded(old, object map[string]string) (included, known bool) {
-	switch {
-	case binding.Excluded(nil, object):
-		return false, true
-	case binding.Included(nil, old) && !binding.Included(nil, object):
-		return false, false
-	default:
-		return true, true
-	}
 }
