@@ -13,6 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"knative.dev/pkg/kmeta"
 
@@ -121,8 +122,5 @@ func revisionOf(sd *v1alpha1.SimpleDeployment) string {
 }
 
 func environmentOf(sd *v1alpha1.SimpleDeployment) []duckv1alpha1.EnvVar {
-	if sd.Spec.Configurable == nil {
-		return nil
-	}
-	return sd.Spec.Configurable.Env
+	return ptr.Deref(sd.Spec.Configurable, duckv1alpha1.Configurable{}).Env
 }
