@@ -15,14 +15,11 @@ import (
 // AssignPropertiesTo gives v1 the address, and the further ones as long as it is the address that they were stashed with: a consumer must never see
 // an address that the target no longer has.
 func (in *AddressableServiceStatus) AssignPropertiesTo(dst *v1storage.AddressableServiceStatus) error {
-	var addresses *duckv1.AddressStatus
-	if dst.PropertyBag.TakeDerived(bagV1AddressStatus, in.Address, &addresses) != conversion.Exact {
-		addresses = nil
-	}
-	if addresses == nil && in.Address == nil {
-		return nil
-	}
-	if addresses == nil {
+	addresses := &duckv1.AddressStatus{}
+	if dst.PropertyBag.TakeDerived(bagV1AddressStatus, in.Address, addresses) != conversion.Exact {
+		if in.Address == nil {
+			return nil
+		}
 		addresses = &duckv1.AddressStatus{}
 	}
 	addresses.Address = in.Address.DeepCopy()
