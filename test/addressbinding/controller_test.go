@@ -60,39 +60,3 @@ func TestAddressBinding_SubjectAdmittedWithoutVariable_IsPatched(t *testing.T) {
 		})
 	}
 }
-
-func TestAddressBinding_SubjectBecomesPodSpecable_IsBound(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	const group = "becoming.example.com"
-	env.Define(t, workerCRD(group, anything, true))
-	for name, spec := range map[string]string{"empty": "{}", "strange": "{template: text}"} {
-		for by, change := range map[string]func(*testing.T, *world, harness.Ref){
-			"user": func(t *testing.T, w *world, k harness.Ref) {
-				t.Helper()
-				w.Apply(t, w.ns, worker(group, k.Name, withContainers))
-			},
-			// The webhook does not have a part in it.
-			"us": func(t *testing.T, w *world, k harness.Ref) {
-				t.Helper()
-				mark := w.Mark(t)
-				w.patchAsOurs(t, k, `{"spec": {"template": {"spec": {"containers": [{"name": "c"}, {"name": "d", "env": [{"name": "A", "value": "b"}]}]}}}}`)
-				w.AwaitWithin(t, triggered, k, has(address))
-				if got := w.patches(t, mark, "workers"); len(got) != 1 {
-					t.Errorf("the controller wrote %d times to it, want once: %v", len(got), got)
-				}
-			},
-		} {
-			t.Run(name+" by "+by, func(t *testing.T) {
-				t.Parallel()
-				w := newWorld(t, env)
-				k := w.Apply(t, w.ns, worker(group, "k", spec))[0]
-				ab := w.bind(t, k.Name, toWorker(group, k.Name))
-				w.Await(t, ab, notBound("SubjectNotPodSpecable"), harness.HasCondition("Intercepted", "True", ""), counts(1, 0))
-				change(t, w, k)
-				w.AwaitWithin(t, triggered, k, has(address))
-				w.AwaitWithin(t, triggered, ab, harness.Ready, counts(1, 1))
-			})
-		}
-	}
-}

@@ -61,21 +61,54 @@ func toWorker(group, name string) string {
 
 func TestAddressBinding_CRDWithATemplate_IsBound(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, harness.Shared(t))
+	env := harness.Shared(t)
 	const group = "with-template.example.com"
-	w.Define(t, workerCRD(group, anything, true))
-	k := w.Apply(t, w.ns, worker(group, "k", withContainers))[0]
-	before := w.get(t, k)
-	ab := w.bind(t, "b", toWorker(group, "k"))
-	w.Await(t, ab, harness.Ready, counts(1, 1))
-	after := w.Await(t, k, has(address))
-	if diff := cmp.Diff(without(t, before, ""), without(t, after, "K_ADDRESS")); diff != "" {
-		t.Errorf("something else has changed (-before, +after):\n%s", diff)
-	}
-	w.Delete(t, ab)
-	w.Await(t, ab, harness.Deleted)
-	if diff := cmp.Diff(without(t, before, ""), without(t, w.get(t, k), "")); diff != "" {
-		t.Errorf("the binding has left something behind (-before, +after):\n%s", diff)
+	env.Define(t, workerCRD(group, anything, true))
+	t.Run("and left as before", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, env)
+		k := w.Apply(t, w.ns, worker(group, "k", withContainers))[0]
+		before := w.get(t, k)
+		ab := w.bind(t, "b", toWorker(group, "k"))
+		w.Await(t, ab, harness.Ready, counts(1, 1))
+		after := w.Await(t, k, has(address))
+		if diff := cmp.Diff(without(t, before, ""), without(t, after, "K_ADDRESS")); diff != "" {
+			t.Errorf("something else has changed (-before, +after):\n%s", diff)
+		}
+		w.Delete(t, ab)
+		w.Await(t, ab, harness.Deleted)
+		if diff := cmp.Diff(without(t, before, ""), without(t, w.get(t, k), "")); diff != "" {
+			t.Errorf("the binding has left something behind (-before, +after):\n%s", diff)
+		}
+	})
+	for name, spec := range map[string]string{"empty": "{}", "strange": "{template: text}"} {
+		for by, change := range map[string]func(*testing.T, *world, harness.Ref){
+			"user": func(t *testing.T, w *world, k harness.Ref) {
+				t.Helper()
+				w.Apply(t, w.ns, worker(group, k.Name, withContainers))
+			},
+			// The webhook does not have a part in it.
+			"us": func(t *testing.T, w *world, k harness.Ref) {
+				t.Helper()
+				mark := w.Mark(t)
+				w.patchAsOurs(t, k, `{"spec": {"template": {"spec": {"containers": [{"name": "c"}, {"name": "d", "env": [{"name": "A", "value": "b"}]}]}}}}`)
+				w.AwaitWithin(t, triggered, k, has(address))
+				if got := w.patches(t, mark, "workers"); len(got) != 1 {
+					t.Errorf("the controller wrote %d times to it, want once: %v", len(got), got)
+				}
+			},
+		} {
+			t.Run("that is "+name+" until it is changed by "+by, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, env)
+				k := w.Apply(t, w.ns, worker(group, "k", spec))[0]
+				ab := w.bind(t, k.Name, toWorker(group, k.Name))
+				w.Await(t, ab, notBound("SubjectNotPodSpecable"), harness.HasCondition("Intercepted", "True", ""), counts(1, 0))
+				change(t, w, k)
+				w.AwaitWithin(t, triggered, k, has(address))
+				w.AwaitWithin(t, triggered, ab, harness.Ready, counts(1, 1))
+			})
+		}
 	}
 }
 
