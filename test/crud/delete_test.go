@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -76,8 +77,16 @@ func TestT15_EnsureDeleted_CreatedAgainDuringTheWait_IsDeleted(t *testing.T) {
 		return nil
 	})
 	held = s.proxy.Hold(harness.Matching("get", "configmaps").And(here))
-	s.patch(configMaps, "a", `{"data":{"changed":"1"}}`) // the operation waits for an event
-	held.Wait(t)
+	// The operation waits for an event, and a read that began before the hold may have seen the one of an earlier change.
+	harness.Eventually(t, "a read of the operation is held", func(context.Context) error {
+		s.patch(configMaps, "a", fmt.Sprintf(`{"data":{"changed":"%d"}}`, time.Now().UnixNano()))
+		select {
+		case <-held.Caught():
+			return nil
+		default:
+			return errors.New("it is not")
+		}
+	})
 	s.patch(configMaps, "a", `{"metadata":{"finalizers":null}}`)
 	harness.Eventually(t, "the object is deleted", func(ctx context.Context) error {
 		_, err := s.env.Kube.CoreV1().ConfigMaps(s.ns).Create(ctx, s.configMap("a", nil), metav1.CreateOptions{})
