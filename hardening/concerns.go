@@ -35,11 +35,13 @@ const (
 	retries    concern = "retries"    // for a response with Retry-After, client-go sleeps in the worker, and repeats the request up to ten times
 	secrets    concern = "secrets"    // client-go logs bodies of requests, from level 8 on, and warnings that may quote Secrets
 	fields     concern = "fields"     // defaulting removes fields of later releases, and rejects wrong types before the schema can name them
+	// registration is about kube-apiserver: it keeps an old webhook configuration, indefinitely, if two of them change at the same moment
+	registration concern = "registration"
 )
 
 var concerns = []concern{
 	limits, panics, backoff, postponing, references, tombstones, ducks, stopping, ports, probes, requests, attributes, configmaps, retries, secrets,
-	fields,
+	fields, registration,
 }
 
 // parseOff returns the concerns that the environment variable switches off.

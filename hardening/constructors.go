@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 
 	"go.uber.org/zap"
+	"golang.org/x/time/rate"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
@@ -39,6 +40,8 @@ type process struct {
 	work         work
 	connections  connections
 	paths        sync.Map // of the webhooks
+	// registrations are the reconciliations that may write webhook configurations.
+	registrations *rate.Limiter
 	// checks are made for the readiness of the process. Constructors add them, which have returned when it is running.
 	checks []func() error
 	// running is set when the informers start: ConfigMaps were read, and an error in one of them does not end the process anymore.
@@ -59,7 +62,7 @@ var install = sync.OnceValue(func() *process {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p := &process{off: off}
+	p := &process{off: off, registrations: rate.NewLimiter(rate.Every(apart), 1)}
 	p.log.Store(logging.FromContext(context.Background()))
 	injection.Default = &injector{Interface: injection.Default, process: p}
 	return p

@@ -22,6 +22,9 @@ import (
 	"knative.dev/pkg/webhook"
 )
 
+// apart is the time between two reconciliations that may write webhook configurations. The API server has read the first one by then.
+const apart = 100 * time.Millisecond
+
 // hardened is the controller.Reconciler of a controller.Impl in place of inner.
 type hardened struct {
 	process *process
@@ -64,6 +67,10 @@ func (h *hardened) Reconcile(ctx context.Context, key string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	h.running.Store(object, cancel)
 	defer h.running.Delete(object)
+	_, serves := h.inner.(interface{ Path() string })
+	if serves && !off[registration] {
+		_ = h.process.registrations.Wait(ctx) // if the context ends, so do the requests
+	}
 	started := time.Now()
 	err = h.call(ctx, key)
 	if off[backoff] {
@@ -71,7 +78,7 @@ func (h *hardened) Reconcile(ctx context.Context, key string) error {
 	}
 	failed, event := h.backoff.result(object, err)
 	// The configuration of a webhook does not come and go, as other objects do.
-	if _, serves := h.inner.(interface{ Path() string }); failed || serves && apierrors.IsNotFound(err) {
+	if failed || serves && apierrors.IsNotFound(err) {
 		logging.FromContext(ctx).Errorw("Reconcile error", zap.Duration("duration", time.Since(started)), zap.Error(err))
 	}
 	return event

@@ -13,7 +13,10 @@ import (
 	"net/http/httptest"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -239,5 +242,40 @@ func TestLeading_StoppingOff_LeavesReconciliationsAsUpstreamDoes(t *testing.T) {
 	})
 	if err := impl.Reconciler.Reconcile(t.Context(), "default/a"); err != nil {
 		t.Errorf("the reconciliation of a lost key ended with %v", err)
+	}
+}
+
+func TestRegistration_TwoWebhookConfigurations_AreWrittenApart(t *testing.T) {
+	for _, tc := range []struct {
+		off  []concern
+		want time.Duration
+	}{{nil, apart}, {[]concern{registration}, 0}} {
+		p, _ := newProcess(t, tc.off...)
+		var times chan time.Time
+		impls := [2]*controller.Impl{}
+		for i := range impls {
+			impls[i] = construct(t, p, func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+				return newImpl(ctx, struct {
+					reconcileFunc
+					*aware
+					*admits
+				}{func(context.Context, string) error { times <- time.Now(); return nil }, &aware{}, &admits{}})
+			})
+		}
+		synctest.Test(t, func(t *testing.T) {
+			times = make(chan time.Time, 2)
+			var group sync.WaitGroup
+			for _, impl := range impls {
+				group.Go(func() {
+					if err := impl.Reconciler.Reconcile(t.Context(), "name"); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			group.Wait()
+			if first, second := <-times, <-times; second.Sub(first) != tc.want {
+				t.Errorf("without %v, the second one is written %v after the first, want %v", tc.off, second.Sub(first), tc.want)
+			}
+		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
+	"golang.org/x/time/rate"
 
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
@@ -21,7 +22,7 @@ import (
 // newProcess returns the state of a process in which concerns are switched off, and its log.
 func newProcess(t *testing.T, off ...concern) (*process, *observer.ObservedLogs) {
 	t.Helper()
-	p := &process{off: map[concern]bool{}}
+	p := &process{off: map[concern]bool{}, registrations: rate.NewLimiter(rate.Every(apart), 1)}
 	for _, c := range off {
 		p.off[c] = true
 	}
