@@ -6,13 +6,13 @@ SPDX-License-Identifier: Apache-2.0
 package hardening
 
 import (
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/kmeta"
@@ -29,14 +29,14 @@ type tracking struct {
 	// observers are the objects that name a reference, with its selector. The keys are without selectors: an object has one for each kind, as upstream.
 	observers map[tracker.Reference]map[types.NamespacedName]labels.Selector
 	// references are those of each object, and named those that it has named since its last reconciliation ended.
-	references, named map[types.NamespacedName]sets.Set[tracker.Reference]
+	references, named map[types.NamespacedName][]tracker.Reference
 }
 
 func newTracking() *tracking {
 	return &tracking{
 		observers:  map[tracker.Reference]map[types.NamespacedName]labels.Selector{},
-		references: map[types.NamespacedName]sets.Set[tracker.Reference]{},
-		named:      map[types.NamespacedName]sets.Set[tracker.Reference]{},
+		references: map[types.NamespacedName][]tracker.Reference{},
+		named:      map[types.NamespacedName][]tracker.Reference{},
 	}
 }
 
@@ -45,7 +45,7 @@ func (t *tracking) end(object types.NamespacedName, succeeded bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if succeeded {
-		t.forget(object, t.references[object].Difference(t.named[object]))
+		t.forget(object, t.named[object])
 	}
 	delete(t.named, object)
 }
@@ -55,18 +55,21 @@ func (t *tracking) OnDeletedObserver(object any) {
 	if accessor, err := kmeta.DeletionHandlingAccessor(object); err == nil {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		observer := cache.MetaObjectToName(accessor).AsNamespacedName()
-		t.forget(observer, t.references[observer])
+		t.forget(cache.MetaObjectToName(accessor).AsNamespacedName(), nil)
 	}
 }
 
-func (t *tracking) forget(observer types.NamespacedName, references sets.Set[tracker.Reference]) {
-	for ref := range references {
-		t.references[observer].Delete(ref)
+// forget forgets the references of an object, except for some.
+func (t *tracking) forget(observer types.NamespacedName, except []tracker.Reference) {
+	t.references[observer] = slices.DeleteFunc(t.references[observer], func(ref tracker.Reference) bool {
+		if slices.Contains(except, ref) {
+			return false
+		}
 		if delete(t.observers[ref], observer); len(t.observers[ref]) == 0 {
 			delete(t.observers, ref)
 		}
-	}
+		return true
+	})
 	if len(t.references[observer]) == 0 {
 		delete(t.references, observer)
 	}
@@ -88,15 +91,13 @@ func (t *tracking) TrackReference(ref tracker.Reference, object any) error {
 	ref.Selector = nil
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.references[observer].Has(ref) && t.callback != nil {
-		t.callback(observer)
-	}
-	for _, of := range []map[types.NamespacedName]sets.Set[tracker.Reference]{t.references, t.named} {
-		if of[observer] == nil {
-			of[observer] = sets.New[tracker.Reference]()
+	if !slices.Contains(t.references[observer], ref) {
+		t.references[observer] = append(t.references[observer], ref)
+		if t.callback != nil {
+			t.callback(observer)
 		}
-		of[observer].Insert(ref)
 	}
+	t.named[observer] = append(t.named[observer], ref)
 	if t.observers[ref] == nil {
 		t.observers[ref] = map[types.NamespacedName]labels.Selector{}
 	}

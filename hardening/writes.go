@@ -114,11 +114,19 @@ type writes struct {
 
 // write is the result of a request.
 type write struct {
-	metav1.PartialObjectMetadata
+	metav1.TypeMeta
+	metadata `json:"metadata"`
 
 	method   string
 	resource schema.GroupVersionResource
 	at       time.Time
+}
+
+// metadata is an ObjectMeta whose managedFields, the largest field, are not decoded.
+type metadata struct {
+	metav1.ObjectMeta
+
+	ManagedFields json.RawMessage `json:"managedFields"`
 }
 
 func newWrites(i *informers) *writes {
@@ -207,7 +215,7 @@ func recordWrite(request *http.Request, response *http.Response, record func(wri
 // parseWrite returns the object in a response, if there is one. The client reports an error of decoding.
 func parseWrite(request *http.Request, body []byte) (write, bool) {
 	w := write{method: request.Method}
-	if json.Unmarshal(body, &w.PartialObjectMetadata) != nil {
+	if json.Unmarshal(body, &w) != nil {
 		return w, false
 	}
 	if w.Kind == "Status" && request.Method == http.MethodDelete {
