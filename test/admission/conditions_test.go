@@ -79,6 +79,12 @@ func TestConditions_AnySubject_IsJudgedAsByValidate(t *testing.T) {
 	}
 }
 
+// TestConditions_RandomObjects_AreAdmittedAsByValidate compares the schema, the conditions and the webhooks together with the code of the webhook.
+func TestConditions_RandomObjects_AreAdmittedAsByValidate(t *testing.T) {
+	t.Parallel()
+	compareRandomObjects(t, harness.Shared(t))
+}
+
 // validateBinding returns the errors of a new object, or that of its conversion to the Go type.
 func validateBinding(ctx context.Context, object *unstructured.Unstructured) error {
 	binding := &v1.AddressBinding{}

@@ -9,9 +9,7 @@ package admission
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math/rand"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -28,8 +26,6 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
-
-var bindings = v1.SchemeGroupVersion.WithResource("addressbindings")
 
 // overlay writes the overlay no-webhooks to a folder. From then on the test starts the version of Kubernetes whose API has its policies.
 func overlay(t *testing.T) (dir string) {
@@ -50,32 +46,8 @@ func overlay(t *testing.T) (dir string) {
 func newPolicies(t *testing.T, options ...harness.Option) *harness.Env {
 	t.Helper()
 	env := harness.Own(t, append(options, harness.WithConfig(overlay(t)))...)
-	awaitPolicies(t, env, metav1.NamespaceDefault, true)
+	awaitAdmissionIn(t, env, metav1.NamespaceDefault, true)
 	return env
-}
-
-// awaitPolicies waits until the API server has read the policies and the labels of a namespace, so that it is known whether it applies them there.
-func awaitPolicies(t *testing.T, env *harness.Env, namespace string, want bool) {
-	t.Helper()
-	isDefaulted := func(o *unstructured.Unstructured, is bool) error {
-		if is != want {
-			return fmt.Errorf("it is %t that the policies apply: %v", is, o)
-		}
-		return nil
-	}
-	harness.Eventually(t, "policies", func(ctx context.Context) error {
-		dryRun := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
-		service, err := services(env, namespace).Create(ctx, object(namespace), dryRun)
-		if err != nil {
-			return err
-		}
-		binding, err := env.Dynamic.Resource(bindings).Namespace(namespace).Create(ctx, bindingTo(namespace, "it"), dryRun)
-		if err != nil {
-			return err
-		}
-		_, classErr := services(env, namespace).Create(ctx, object(namespace, classed("Not A Class")), dryRun)
-		return errors.Join(isDefaulted(service, classOf(service) != ""), isDefaulted(binding, len(binding.GetFinalizers()) > 0), isDefaulted(service, classErr != nil))
-	})
 }
 
 // boundJob is a subject that gets no address after it was created.
@@ -148,90 +120,13 @@ func TestPolicies_Samples_BecomeReadyWithoutAWebhook(t *testing.T) {
 
 func TestPolicies_RandomObjects_AreAdmittedAsByTheWebhook(t *testing.T) {
 	env := newPolicies(t, harness.Without("controller"))
-	t.Run("AddressableService", func(t *testing.T) {
-		compareWithWebhook(t, env, resource, func() admitted { return &v1.AddressableService{} }, randomService)
-	})
-	t.Run("AddressBinding", func(t *testing.T) {
-		compareWithWebhook(t, env, bindings, func() admitted { return &v1.AddressBinding{} }, randomBinding)
-	})
+	compareRandomObjects(t, env)
 }
 
-// randomService returns an AddressableService with random metadata, and reports whether its schema rejects it.
-func randomService(r *rand.Rand, namespace, name string) (o *unstructured.Unstructured, invalid bool) {
-	o = object(namespace, named(name))
-	pick := func(changes ...change) { changes[r.Intn(len(changes))](o) }
-	unchanged := all()
-	pick(unchanged, classed("mallard"), classed("mallard"), classed("other"), classed(""), classed("Not A Class"), classed("a\nb"), classed("ä\"\x00"),
-		classed(long(253)), classed(long(254)), classed(long(100_000)))
-	pick(randomFinalizers(samples.FinalizerName)...)
-	pick(unchanged, unchanged, annotated(""), annotated("{}"), annotated(`{"f":1}`))
-	pick(unchanged, unchanged, unchanged, unchanged, set("metadata.labels", map[string]any{truncated: ""}), set("metadata.labels", map[string]any{truncated: "70000"}))
-	pick(unchanged, unset("spec.visibility"))
-	pick(unchanged, toItself(name), all(toItself(name), inOwnNamespace), all(toItself(name), set("spec.ref.apiVersion", "samples.knative.dev/v0")))
-	switch bound := bounds[hub][r.Intn(len(bounds[hub]))]; r.Intn(8) {
-	case 0:
-		pick(bound.rejected...)
-		invalid = true
-	case 1:
-		pick(append(values("spec", "text", []any{}, map[string]any{}, int64(1), nil),
-			append(values("spec.ref", "text", []any{}, nil), values("spec.ports", "text", map[string]any{}, []any{"text"})...)...)...)
-		invalid = true
-	default:
-		pick(bound.accepted...)
-	}
-	return o, invalid
-}
-
-// randomFinalizers are lists of finalizers, of which some contain one.
-func randomFinalizers(own string) []change {
-	return append(values("metadata.finalizers", []any{}, []any{"example.com/other"}, []any{own}, []any{own, "example.com/other"}), all())
-}
-
-const truncated = "conversion.samples.knative.dev/properties-truncated"
-
-// annotated gives an object the annotation with the properties of other versions.
-func annotated(value string) change {
-	return func(o *unstructured.Unstructured) {
-		annotations := o.GetAnnotations()
-		if annotations == nil {
-			annotations = map[string]string{}
-		}
-		annotations["conversion.samples.knative.dev/properties"] = value
-		o.SetAnnotations(annotations)
-	}
-}
-
-// bindingTo returns an AddressBinding of a Deployment, and changes it.
-func bindingTo(namespace, name string, changes ...change) *unstructured.Unstructured {
-	o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
-		"address": map[string]any{"name": "it"}, "subject": map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": "it"}, "variable": "V",
-	}}}
-	o.SetGroupVersionKind(v1.SchemeGroupVersion.WithKind("AddressBinding"))
-	o.SetNamespace(namespace)
-	for _, c := range append(changes, named(name)) {
-		c(o)
-	}
-	return o
-}
-
-// randomBinding returns an AddressBinding with a random subject, and reports whether its schema rejects it.
-func randomBinding(r *rand.Rand, namespace, name string) (o *unstructured.Unstructured, invalid bool) {
-	o = bindingTo(namespace, name)
-	pick := func(changes ...change) { changes[r.Intn(len(changes))](o) }
-	pick(randomFinalizers(samples.AddressBindingFinalizerName)...)
-	pick(append(values("spec.subject.namespace", append(slices.Clone(subjectFields["namespace"]), namespace)...), all())...)
-	if r.Intn(2) == 0 {
-		unset("spec.subject.name")(o)
-		pick(values("spec.subject.selector", subjectFields["selector"]...)...)
-	}
-	if r.Intn(8) == 0 {
-		pick(append(values("spec.subject", "text", []any{}, map[string]any{}, nil), append(values("spec", "text", map[string]any{}, nil),
-			values("spec.subject.selector", "text", selecting("a", "b"), map[string]any{"matchLabels": map[string]any{"a": int64(1)}})...)...)...)
-		_, hasName, _ := unstructured.NestedString(o.Object, "spec", "subject", "name")
-		_, hasSelector, err := unstructured.NestedMap(o.Object, "spec", "subject", "selector")
-		invalid = err != nil || hasName == hasSelector
-	}
-	return o, invalid
+// TestConditions_RandomObjectsWithV1Alone_AreAdmittedAsByValidate is TestConditions_RandomObjects_AreAdmittedAsByValidate for config/ as it is, where the
+// shared environment also serves the older versions.
+func TestConditions_RandomObjectsWithV1Alone_AreAdmittedAsByValidate(t *testing.T) {
+	compareRandomObjects(t, harness.Own(t, harness.Without("controller")))
 }
 
 func TestPolicies_DefaultClass_IsThatOfTheConfigMap(t *testing.T) {
@@ -347,7 +242,7 @@ func TestPolicies_AppliedToARunningOperator_ReplaceTheWebhook(t *testing.T) {
 	if want := "mutatingwebhookconfiguration.admissionregistration.k8s.io/binding.webhook.samples.knative.dev"; !slices.Equal(left, []string{want}) {
 		t.Errorf("of the webhook are left %q, want %s only", left, want)
 	}
-	awaitPolicies(t, env, ns, true)
+	awaitAdmissionIn(t, env, ns, true)
 	stored := create(t, env, object(ns))
 	for _, o := range []*unstructured.Unstructured{before, stored} {
 		ref := harness.Ref{Resource: resource, Namespace: ns, Name: o.GetName()}
@@ -359,7 +254,7 @@ func TestPolicies_AppliedToARunningOperator_ReplaceTheWebhook(t *testing.T) {
 	env.Kubectl(t, "apply", "--filename", "../../config")
 	const policies = "mutatingadmissionpolicies,mutatingadmissionpolicybindings,validatingadmissionpolicies,validatingadmissionpolicybindings"
 	env.Kubectl(t, "delete", policies, "--selector=app.kubernetes.io/part-of=mallard")
-	awaitPolicies(t, env, ns, false) // no webhook runs
+	awaitAdmissionIn(t, env, ns, false) // no webhook runs
 	env.Kubectl(t, "get", "--filename", "../../config")
 	if strategy := env.Kubectl(t, "get", "crd", resource.GroupResource().String(), "--output=jsonpath={.spec.conversion.strategy}"); strategy != "Webhook" {
 		t.Errorf("objects are converted by the strategy %q", strategy)
