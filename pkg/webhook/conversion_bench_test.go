@@ -28,8 +28,8 @@ import (
 	knativewebhook "knative.dev/pkg/webhook"
 )
 
-// BenchmarkConversion has the webhook convert stored objects, as the API server does for the watch cache of an older version: one per request when it is
-// written, and many when it is listed. The metrics are the CPU time of one request and of one object, with the garbage collection.
+// BenchmarkConversion has the webhook convert stored objects, as the API server does for the watch cache of an older version: one per request, also when it
+// lists them. A request may contain more. The metrics are the CPU time of one request and of one object, with the garbage collection.
 func BenchmarkConversion(b *testing.B) {
 	object, err := os.ReadFile("testdata/addressableservice.json")
 	if err != nil {
