@@ -25,27 +25,13 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
-
-// overlay writes the overlay no-webhooks to a folder. From then on the test starts the version of Kubernetes whose API has its policies.
-func overlay(t *testing.T) (dir string) {
-	t.Helper()
-	path, err := filepath.Abs("../../kustomize/overlays/no-webhooks")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir = t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "all.yaml"), []byte(harness.Shared(t).Kubectl(t, "kustomize", path)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("LOCALCLUSTER_KUBERNETES", "1.36")
-	return dir
-}
 
 // newPolicies starts an environment of the overlay no-webhooks.
 func newPolicies(t *testing.T, options ...harness.Option) *harness.Env {
 	t.Helper()
-	env := harness.Own(t, append(options, harness.WithConfig(overlay(t)))...)
+	env := harness.Own(t, append(options, harness.WithConfig(fixtures.NoWebhooks(t)))...)
 	awaitAdmissionIn(t, env, metav1.NamespaceDefault, true)
 	return env
 }
@@ -202,7 +188,7 @@ func TestPolicies_Warnings_AreThoseOfTheWebhook(t *testing.T) {
 
 // TestPolicies_AppliedToARunningOperator_ReplaceTheWebhook runs the commands of docs/how-to/install.md, and takes them back.
 func TestPolicies_AppliedToARunningOperator_ReplaceTheWebhook(t *testing.T) {
-	dir := overlay(t)
+	dir := fixtures.NoWebhooks(t)
 	env := harness.Own(t)
 	env.ExpectErrors(t, "isn't configured for webhook conversion") // until the webhook stops
 	ns := env.Namespace(t)

@@ -34,7 +34,7 @@ const directory = "knative-samples-directory"
 type cluster struct {
 	*harness.Env
 
-	// webhooks reports whether the operator's webhooks are in force.
+	// webhooks reports whether the operator's webhooks are in force, and convert the older versions.
 	webhooks bool
 	// victim is the namespace that every attack aims at.
 	victim string
