@@ -20,6 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
@@ -84,6 +86,32 @@ type batch struct {
 	err   error
 }
 
+// newBatch returns a batch of objects that are not created yet.
+func newBatch(count int) *batch {
+	return &batch{sent: make([]time.Time, count), ready: make([]time.Time, count), ended: make(chan struct{})}
+}
+
+// inform follows objects that are created later with an informer, which watches again when the API server ends a watch.
+func (k kind) inform(t testing.TB, env *harness.Env, ns string, count int) *batch {
+	t.Helper()
+	b := newBatch(count)
+	left := count
+	note := func(o any) {
+		if object, ok := o.(*unstructured.Unstructured); ok && b.note(object, k.namePrefix()) {
+			if left--; left == 0 {
+				close(b.ended)
+			}
+		}
+	}
+	informer := dynamicinformer.NewFilteredDynamicInformer(env.Dynamic, k.resource, ns, 0, nil, nil).Informer()
+	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: note, UpdateFunc: func(_, o any) { note(o) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go informer.RunWithContext(t.Context())
+	return b
+}
+
 // create creates objects as fast as a number of writers can: each sends one request after the other, without a rate limit.
 func (k kind) create(t testing.TB, env *harness.Env, ns string, count, writers int) *batch {
 	t.Helper()
@@ -94,7 +122,7 @@ func (k kind) create(t testing.TB, env *harness.Env, ns string, count, writers i
 		t.Fatalf("watching the objects: %v", err)
 	}
 	t.Cleanup(events.Stop)
-	b := &batch{sent: make([]time.Time, count), ready: make([]time.Time, count), ended: make(chan struct{})}
+	b := newBatch(count)
 	go b.follow(events, k.namePrefix())
 	b.creating = each(t, count, writers, func(n int) error {
 		b.sent[n] = time.Now()
@@ -119,7 +147,7 @@ func each(t testing.TB, count, writers int, do func(n int) error) time.Duration 
 	return time.Since(start)
 }
 
-// follow notes when each object becomes Ready. Other objects have names without the prefix.
+// follow notes when each object becomes Ready.
 func (b *batch) follow(events watch.Interface, prefix string) {
 	defer close(b.ended)
 	for left := len(b.ready); left > 0; {
@@ -129,12 +157,21 @@ func (b *batch) follow(events watch.Interface, prefix string) {
 			b.err = fmt.Errorf("the watch ended before %d of %d objects were Ready: %v", left, len(b.ready), event.Object)
 			return
 		}
-		number, _ := strings.CutPrefix(object.GetName(), prefix)
-		if n, err := strconv.Atoi(number); err == nil && b.ready[n].IsZero() && harness.Ready(object) == nil {
-			b.ready[n] = time.Now()
+		if b.note(object, prefix) {
 			left--
 		}
 	}
+}
+
+// note notes when an object is delivered as Ready, and reports whether that is the first time. Other objects have names without the prefix.
+func (b *batch) note(object *unstructured.Unstructured, prefix string) bool {
+	number, _ := strings.CutPrefix(object.GetName(), prefix)
+	n, err := strconv.Atoi(number)
+	if err != nil || !b.ready[n].IsZero() || harness.Ready(object) != nil {
+		return false
+	}
+	b.ready[n] = time.Now()
+	return true
 }
 
 // await returns as soon as every object is Ready, and how long that took since the first one was sent.
