@@ -43,12 +43,14 @@ type kind struct {
 	class string
 	// spec refers to the Service of createTarget.
 	spec map[string]any
+	// defaulted is set for a kind whose new objects get a finalizer.
+	defaulted bool
 }
 
 // addressableServices are the operator's own kind.
 var addressableServices = kind{
 	resource: v1.SchemeGroupVersion.WithResource("addressableservices"),
-	spec:     map[string]any{"ref": map[string]any{"apiVersion": "v1", "kind": "Service", "name": "target"}},
+	spec:     map[string]any{"ref": map[string]any{"apiVersion": "v1", "kind": "Service", "name": "target"}}, defaulted: true,
 }
 
 func createTarget(t testing.TB, env *harness.Env, ns string) {
@@ -81,7 +83,7 @@ type batch struct {
 	creating time.Duration
 	// sent and ready hold when each object was sent to the API server, and when a watch has delivered it with the condition Ready.
 	sent, ready []time.Time
-	// ended is closed when all objects are Ready or the watch has ended, with err in that case.
+	// ended is closed when all objects are Ready or they cannot be watched, with err in that case.
 	ended chan struct{}
 	err   error
 }
@@ -117,13 +119,14 @@ func (k kind) create(t testing.TB, env *harness.Env, ns string, count, writers i
 	t.Helper()
 	client := env.Dynamic.Resource(k.resource).Namespace(ns)
 	// Repeated lists would distort the measurement.
-	events, err := client.Watch(t.Context(), metav1.ListOptions{})
+	list, err := client.List(t.Context(), metav1.ListOptions{Limit: 1})
 	if err != nil {
-		t.Fatalf("watching the objects: %v", err)
+		t.Fatalf("listing the objects: %v", err)
 	}
-	t.Cleanup(events.Stop)
 	b := newBatch(count)
-	go b.follow(events, k.namePrefix())
+	go b.follow(k.namePrefix(), func(after string) (watch.Interface, error) {
+		return client.Watch(t.Context(), metav1.ListOptions{ResourceVersion: after})
+	}, list.GetResourceVersion())
 	b.creating = each(t, count, writers, func(n int) error {
 		b.sent[n] = time.Now()
 		_, err := client.Create(t.Context(), k.object(n), metav1.CreateOptions{})
@@ -147,18 +150,30 @@ func each(t testing.TB, count, writers int, do func(n int) error) time.Duration 
 	return time.Since(start)
 }
 
-// follow notes when each object becomes Ready.
-func (b *batch) follow(events watch.Interface, prefix string) {
+// follow notes when each object becomes Ready. The API server ends a watch whose client does not keep up with
+// the events, which a busy machine causes: it continues after the last one.
+func (b *batch) follow(prefix string, watchAfter func(resourceVersion string) (watch.Interface, error), last string) {
 	defer close(b.ended)
-	for left := len(b.ready); left > 0; {
-		event := <-events.ResultChan()
-		object, ok := event.Object.(*unstructured.Unstructured)
-		if !ok {
-			b.err = fmt.Errorf("the watch ended before %d of %d objects were Ready: %v", left, len(b.ready), event.Object)
+	left := len(b.ready)
+	for left > 0 {
+		events, err := watchAfter(last)
+		if err != nil {
+			b.err = fmt.Errorf("watching the objects, of which %d are not Ready yet: %w", left, err)
 			return
 		}
-		if b.note(object, prefix) {
-			left--
+		for event := range events.ResultChan() {
+			object, ok := event.Object.(*unstructured.Unstructured)
+			if !ok {
+				b.err = fmt.Errorf("the watch ended before %d of %d objects were Ready: %v", left, len(b.ready), event.Object)
+				return
+			}
+			last = object.GetResourceVersion()
+			if b.note(object, prefix) {
+				if left--; left == 0 {
+					events.Stop()
+					return
+				}
+			}
 		}
 	}
 }
