@@ -32,6 +32,8 @@ type operator struct {
 	// folder returns that of the operator's module, which has its manifests in config.
 	folder  func(testing.TB) string
 	options []harness.Option
+	// prepare returns more options. It is called when the operator is measured, and may be nil.
+	prepare func(testing.TB) []harness.Option
 	// processes are the names of the Deployments that are measured: the controller and, if there is one, the webhook.
 	processes []string
 	kind      kind
@@ -72,12 +74,17 @@ type measurement struct {
 func (o operator) measure(t testing.TB, objects int, idle time.Duration) []figure {
 	t.Helper()
 	t.Chdir(o.folder(t))
-	env := harness.Own(t, o.options...)
+	options := o.options
+	if o.prepare != nil {
+		options = append(slices.Clone(options), o.prepare(t)...)
+	}
+	env := harness.Own(t, options...)
 	if o.logsErrors {
 		env.ExpectErrors(t, "")
 	}
 	m := &measurement{operator: o, env: env, ns: env.Namespace(t), objects: objects}
 	createTarget(t, env, m.ns)
+	m.awaitDefaults(t)
 	// Once the first object is Ready, the controller leads and has the target in its cache, and the API server calls the webhook.
 	m.create(t, "first-", 1).await(t)
 	m.settle(t)
@@ -89,6 +96,18 @@ func (o operator) measure(t testing.TB, objects int, idle time.Duration) []figur
 	m.add("objects per second, created and their status written by clients", raw)
 	m.add("rate to Ready, divided by that of clients", rate/raw)
 	return m.figures
+}
+
+// awaitDefaults returns once new objects have their defaults: policies are in force some time after they were created.
+func (m *measurement) awaitDefaults(t testing.TB) {
+	t.Helper()
+	harness.Eventually(t, "new objects have defaults", func(ctx context.Context) error {
+		object, err := m.env.Dynamic.Resource(m.kind.resource).Namespace(m.ns).Create(ctx, m.kind.object(0), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err == nil && m.kind.defaulted && len(object.GetFinalizers()) == 0 {
+			return fmt.Errorf("it has no finalizer: %v", object.Object)
+		}
+		return err
+	})
 }
 
 func (m *measurement) add(name string, value float64) {

@@ -12,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,6 +48,13 @@ var operators = []operator{
 	{
 		name: ours.name + " with all versions", folder: ours.folder, processes: ours.processes, kind: ours.kind,
 		options: []harness.Option{harness.AllVersions()},
+	},
+	{
+		name: ours.name + " at v1alpha1", folder: ours.folder, processes: ours.processes, kind: simple,
+		options: []harness.Option{harness.AllVersions()},
+	},
+	{
+		name: ours.name + " without webhooks", folder: ours.folder, processes: []string{controllerName}, kind: ours.kind, prepare: withoutWebhooks,
 	},
 	{
 		name: "sample-controller", folder: sampleController, processes: []string{controllerName, webhookName}, kind: simple, logsErrors: true,
@@ -100,6 +108,27 @@ func chosen(t *testing.T) []operator {
 		}
 	}
 	return left
+}
+
+// withoutWebhooks returns the overlay no-webhooks, and starts the version of Kubernetes whose API has its policies.
+func withoutWebhooks(t testing.TB) []harness.Option {
+	t.Helper()
+	repository, err := controlplane.Repository()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), "go", "tool", "localcluster", "exec", "kubectl", "kustomize", "kustomize/overlays/no-webhooks")
+	command.Dir, command.Stderr = repository, os.Stderr
+	manifests, err := command.Output()
+	if err != nil {
+		t.Fatalf("rendering the overlay no-webhooks: %v", err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "all.yaml"), manifests, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("LOCALCLUSTER_KUBERNETES", "1.36")
+	return []harness.Option{harness.WithConfig(dir)}
 }
 
 // env begins the environment variables of a container.
