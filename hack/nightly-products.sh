@@ -9,7 +9,10 @@ nightly_parts="${nightly_parts} mutants fuzz lines zoo images website peers user
 
 mutants() { part "the faults of hack/mutants" hack/mutants.sh; }
 
-fuzz() { part "the fuzz tests" hack/fuzz.sh; }
+fuzz() {
+  part "the fuzz tests" hack/fuzz.sh
+  run "the generator on random APIs" conversion/cmd/assign-gen -run '^TestRun_ManyRandomTypes_' ./generate
+}
 
 # line KUBERNETES GO tests the library of conversions and generated code with other versions than those of go.mod.
 line() {

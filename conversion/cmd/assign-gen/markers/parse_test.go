@@ -147,6 +147,10 @@ func TestParse_InvalidMarkers_AreProblems(t *testing.T) {
 			[]model.Marker{{Name: "conversion:augment"}},
 			`the marker +conversion:augment belongs to a type, not to a field`, "move it to a type, or remove it",
 		},
+		"of a package": {
+			[]model.Marker{{Name: "conversion-gen:hub"}},
+			`the marker +conversion-gen:hub belongs to the package clause in doc.go, not to a field`, "move it to the package clause in doc.go, or remove it",
+		},
 		"twice": {
 			[]model.Marker{{Name: "conversion:sensitive"}, {Name: "conversion:sensitive"}},
 			`the marker +conversion:sensitive is repeated here`, "write it once",

@@ -40,7 +40,8 @@ func TestAlias_Impossible_IsAProblem(t *testing.T) {
 	}{
 		"of a field that no other becomes": {
 			field("Old", text, "+conversion:alias=Part.Size"),
-			"E01 v1beta1.WidgetSpec.Old → v1.WidgetSpec.Part.Size: no other field becomes this one, so that the field is no alias",
+			"E01 v1beta1.WidgetSpec.Old → v1.WidgetSpec.Part.Size: no other field becomes this one, so that the field is no alias\n" +
+				"    fix: use +conversion:rename, or a hook (+conversion:strategy=augment)",
 		},
 		"of a field that is converted by functions": {
 			field("Old", text, "+conversion:alias=Whole.Name"),
@@ -66,5 +67,27 @@ func TestAlias_Impossible_IsAProblem(t *testing.T) {
 				t.Errorf("the problems are\n%s\nwant %q", got, test.want)
 			}
 		})
+	}
+}
+
+func TestAlias_InAFlattenedStruct_IsAProblem(t *testing.T) {
+	text := basic("string")
+	flat := older.own("Flat", field("Old", text, "+conversion:alias=Name"))
+	got := rejected(t, older.with([]*model.Field{field("Flat", flat, "+conversion:flatten"), field("Name", text)}, flat),
+		newer.with([]*model.Field{field("Name", text)}))
+	const want = "E08 v1beta1.Flat.Old: the marker +conversion:alias is at a field of a struct that is flattened\n" +
+		"    fix: use a hook, or remove +conversion:flatten"
+	if !strings.Contains(got, want) {
+		t.Errorf("the problems are\n%s\nwant %q", got, want)
+	}
+}
+
+// The newer field may have a value that the other older field cannot show, so that the alias would be shown in its place.
+func TestAlias_OfAFieldThatLosesValues_IsAProblem(t *testing.T) {
+	got := rejected(t, older.with([]*model.Field{field("Old", basic("int32"), "+conversion:alias=Count"), field("Count", basic("int32"))}),
+		newer.with([]*model.Field{field("Count", basic("int64"))}))
+	const want = "E01 v1beta1.WidgetSpec.Old → v1.WidgetSpec.Count: v1beta1.WidgetSpec.Count becomes this field as well, and not every value of it is shown\n"
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("the problems are\n%s\nwant %q", got, want)
 	}
 }

@@ -163,3 +163,12 @@ func TestConvert_TypesThatCannotBeStored_AreProblems(t *testing.T) {
 		})
 	}
 }
+
+func TestConvert_FieldOfOneVersionThatJSONLeavesOut_IsAProblem(t *testing.T) {
+	got := rejected(t, older.with([]*model.Field{field("F", opaque)}), newer.with(nil))
+	const want = "E07 v1beta1.WidgetSpec.F (duck.Opaque): only one version has the field, so it is kept as JSON, and duck.Opaque.Hidden does not survive that\n" +
+		"    fix: use another type, or leave it to a hook (+conversion:strategy=augment)"
+	if got != want {
+		t.Errorf("the problems are\n%s\nwant %q", got, want)
+	}
+}

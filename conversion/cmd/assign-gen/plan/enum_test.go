@@ -108,7 +108,8 @@ func TestEnum_OfBools_IsPlanned(t *testing.T) {
 		},
 		"no bool": {
 			basic("bool"), full, "+conversion:enum=yes:Full,true:Full,false:None,fallback=true",
-			`E08 v1beta1.WidgetSpec.F (bool) → v1.WidgetSpec.F (v1.Insurance): the enum map has the older value "yes", which the type does not declare`,
+			`E08 v1beta1.WidgetSpec.F (bool) → v1.WidgetSpec.F (v1.Insurance): the enum map has the older value "yes", which the type does not declare
+    fix: values are false, true`,
 		},
 		"two bools": {
 			basic("bool"), basic("bool"), "+conversion:enum=true:false,false:true",
@@ -167,7 +168,14 @@ func TestEnum_ValueOfOneVersionWithoutMarker_IsAProblem(t *testing.T) {
 			[]string{"A", "B"},
 			[]string{"A"},
 			nil,
-			`E10 v1beta1.WidgetSpec.F (v1beta1.Mode) → v1.WidgetSpec.F (v1.Mode): "B" is no value of the newer version, and is not mapped to one`,
+			`E10 v1beta1.WidgetSpec.F (v1beta1.Mode) → v1.WidgetSpec.F (v1.Mode): "B" is no value of the newer version, and is not mapped to one
+    fix: add +conversion:enum=B:NEW to the field or its type, or +conversion:enum=open if clients of both versions accept any value`,
+		},
+		"several older": {
+			[]string{"A", "D", "E"},
+			[]string{"A"},
+			nil,
+			`"D", "E" are no values of the newer version, and are not mapped to any`,
 		},
 		"several": {
 			[]string{"A"},
@@ -179,7 +187,15 @@ func TestEnum_ValueOfOneVersionWithoutMarker_IsAProblem(t *testing.T) {
 			[]string{"A", "B"},
 			[]string{"A"},
 			[]string{"+conversion:enum=fallback=A"},
-			`"B" is no value of the newer version, and is not mapped to one`,
+			`"B" is no value of the newer version, and is not mapped to one
+    fix: map it, or add open to +conversion:enum if clients of both versions accept any value`,
+		},
+		"none, and all are accepted": {
+			[]string{"A"},
+			[]string{"A"},
+			[]string{"+conversion:enum=open"},
+			`: both versions declare the same values, or one of them none, so that +conversion:enum=open means nothing
+    fix: remove it`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

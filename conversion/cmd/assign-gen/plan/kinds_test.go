@@ -62,3 +62,31 @@ func TestKinds_UnknownOnesAreSuggested(t *testing.T) {
 		t.Errorf("the problems are %s\nwant %s", problems, want)
 	}
 }
+
+func TestKinds_MarkersThatAreWrong_AreProblems(t *testing.T) {
+	for name, test := range map[string]struct{ kind, marker, want string }{
+		"a version that does not exist": {
+			"Widget", "+conversion:skip=v9",
+			`E08 v1beta1.Widget: there is no version "v9"; did you mean "v1"?` + "\n    fix: versions are v1beta1, v1",
+		},
+		"a version that has the kind": {
+			"Widget", "+conversion:skip=v1",
+			"E08 v1beta1.Widget: the kind is said to be missing in v1, which has it\n    fix: remove v1 from +conversion:skip",
+		},
+		"a newer version": {
+			"Gadget", "+conversion:skip=v1",
+			"E13 v1.Gadget: the kind is in an older version, so what is written there would be lost here\n" +
+				"    fix: add it here too, or mark it +conversion:skip in all versions and keep it out of the CRD's others",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := older.own("GadgetSpec")
+			from := older.with(nil, older.kind("Gadget", spec), spec).build()
+			from.Type(test.kind).Markers = parsed(test.marker)
+			_, err := Make([]*model.Package{from, newer.with(nil).build()}, Knative)
+			if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "\n        ", " "), test.want) {
+				t.Errorf("the problems are\n%v\nwant %s", err, test.want)
+			}
+		})
+	}
+}

@@ -51,3 +51,17 @@ E08 v1beta1.WidgetSpec.Gone: the field has a marker about its conversion, and th
 		t.Error("(-want +got):", diff)
 	}
 }
+
+func TestCollisions_NamesThatAreTaken_AreProblems(t *testing.T) {
+	text, convertible := basic("string"), older.own("WidgetHubConvertible")
+	again := field("Again", text)
+	again.JSON = "name"
+	got := rejected(t, older.with([]*model.Field{field("Part", convertible), field("Name", text), again}, convertible), newer.with(nil))
+	const want = `E12 v1beta1.Widget: there is a type WidgetHubConvertible, which is the name of something in the storage package
+    fix: rename that type
+E12 v1beta1.WidgetSpec: two fields are called name in JSON
+    fix: rename one of them`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error("(-want +got):", diff)
+	}
+}

@@ -40,6 +40,18 @@ func TestLists_PointersToThem_Convert(t *testing.T) {
 	}
 }
 
+// A hook may keep any value for an element.
+func TestLists_ElementsWithAHook_NeedAKey(t *testing.T) {
+	item, newItem := older.own("Item"), newer.own("Item")
+	item.Markers = parsed("+conversion:augment")
+	got := rejected(t, older.with([]*model.Field{field("Items", slice(item))}, item), newer.with([]*model.Field{field("Items", slice(newItem))}, newItem))
+	const want = "E14 v1.WidgetSpec.Items ([]v1.Item): the annotation keeps values of the hook of v1beta1.Item for its elements, " +
+		"and nothing identifies them after an edit\n"
+	if !strings.Contains(got, want) {
+		t.Errorf("the problems are\n%s\nwant %q", got, want)
+	}
+}
+
 // A type that shares memory with its copies cannot be copied from outside of its module.
 func TestLists_PointersOfOtherModules_AreRejected(t *testing.T) {
 	list := foreign("List", slice(pointer(basic("string"))), "MarshalJSON")

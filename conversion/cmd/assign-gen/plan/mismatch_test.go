@@ -54,7 +54,8 @@ func TestFunctions_WrongSignatures_AreProblems(t *testing.T) {
 		},
 		"another type": {
 			[]string{"+conversion-gen:with=example.com/duck.Selectro,up,down"},
-			"E08 v1beta1: no field holds example.com/duck.Selectro that becomes another type in the next version",
+			"E08 v1beta1: no field holds example.com/duck.Selectro that becomes another type in the next version\n" +
+				"    fix: correct or remove +conversion-gen:with",
 		},
 		"no functions": {
 			[]string{"+conversion-gen:with=example.com/duck.Selector"},
@@ -72,5 +73,14 @@ func TestFunctions_WrongSignatures_AreProblems(t *testing.T) {
 				t.Errorf("the problems are\n%s\nwant %q", got, test.want)
 			}
 		})
+	}
+}
+
+func TestConvert_TwoFieldsOfTheSameTypes_AreOneProblem(t *testing.T) {
+	theirs, ours := foreign("Selector", structOf()), newer.own("Selector")
+	got := rejected(t, older.with([]*model.Field{field("A", theirs), field("B", slice(theirs))}),
+		newer.with([]*model.Field{field("A", ours), field("B", slice(ours))}, ours))
+	if want := "no conversion from duck.Selector to v1.Selector; 1 more field has these types\n"; !strings.Contains(got, want) {
+		t.Errorf("the problems are\n%s\nwant %q", got, want)
 	}
 }

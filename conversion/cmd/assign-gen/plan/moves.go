@@ -99,11 +99,11 @@ func (p *planner) shared(pair *Pair) {
 }
 
 // around follows a path through structs that both versions have. It returns the path to the last one in the older version, and the key by which
-// its conversion would keep the field at the end.
+// its conversion would keep the field at the end. The last step leads to a field of the newer struct, which decides.
 func (m *matching) around(moved *FieldPlan) (older Path, key, reason string) {
 	at := m.pair
-	for i, step := range moved.Newer {
-		rest := moved.Newer[i:].String()
+	for i := 0; ; i++ {
+		step, rest := moved.Newer[i], moved.Newer[i:].String()
 		end := model.Find(at.Fields, func(f *FieldPlan) bool { return f.Newer.String() == rest && !f.Presence && f != moved })
 		if end != nil && end.Fate == StashedNewer {
 			return older, end.NewerKey, ""
@@ -117,7 +117,6 @@ func (m *matching) around(moved *FieldPlan) (older Path, key, reason string) {
 		}
 		older, at = append(older, next.From...), next.Conversion.Elem.Pair
 	}
-	return nil, "", "the path leads to a struct that both versions have"
 }
 
 // isDirect reports whether an older field becomes a newer one as a whole, so that others that lead into it share it.

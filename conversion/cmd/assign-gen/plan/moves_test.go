@@ -77,7 +77,8 @@ func TestMoves_Impossible_AreProblems(t *testing.T) {
 	}{
 		"into a field that the older struct has": {
 			field("Name", text, "+conversion:rename=Part.Name"),
-			"E03 v1beta1.WidgetSpec.Name → v1.WidgetSpec.Part.Name: both versions have v1.Part, and its conversion decides about Name",
+			"E03 v1beta1.WidgetSpec.Name → v1.WidgetSpec.Part.Name: both versions have v1.Part, and its conversion decides about Name\n" +
+				"    fix: lead to a field that only the newer struct has, or use +conversion:strategy=augment or =stash",
 		},
 		"into a struct that functions convert": {
 			field("Size", text, "+conversion:rename=Whole.Size"),
@@ -85,7 +86,8 @@ func TestMoves_Impossible_AreProblems(t *testing.T) {
 		},
 		"out of a field that is no struct": {
 			field("Ready", text, "+conversion:flatten"),
-			"E08 v1beta1.WidgetSpec.Ready: the marker +conversion:flatten is at a field that holds no struct of v1beta1",
+			"E08 v1beta1.WidgetSpec.Ready: the marker +conversion:flatten is at a field that holds no struct of v1beta1\n" +
+				"    fix: remove it, or lead each field to its place by +conversion:rename or a hook",
 		},
 		"out of a struct, and as a whole": {
 			&model.Field{Name: "Other", JSON: "other", Type: older.own("Part", field("Name", text)), Markers: parsed("+conversion:flatten", "+conversion:rename=Part")},

@@ -26,12 +26,16 @@ func (p *planner) sameJSON(pair *Pair) {
 		if fate == nil || fate.Fate != StashedOlder || other == nil || fate.Older.Settings.ToNext.Strategy == markers.Stash {
 			continue
 		}
+		shown := "both would be stashed"
 		fix := "use a hook (+conversion:strategy=augment) if they mean the same, or +conversion:strategy=stash if they do not"
-		if len(each.path) == 1 {
+		switch newerFate := pair.fateOf(other.path, toPath); {
+		case newerFate != nil && newerFate.Fate != StashedNewer:
+			shown = "only " + where(pair.Older.Version.Package) + " would show it"
+		case len(each.path) == 1:
 			fix = fmt.Sprintf("add +conversion:rename=%s if they mean the same, or +conversion:strategy=stash if they do not", strings.Join(other.path, "."))
 		}
 		p.problem(problem.SameJSON, pair.Older.label()+"."+strings.Join(each.path, "."),
-			fmt.Sprintf("JSON calls it %s, like %s.%s, and both would be stashed", each.json, pair.Newer.label(), strings.Join(other.path, ".")), fix)
+			fmt.Sprintf("JSON calls it %s, like %s.%s, and %s", each.json, pair.Newer.label(), strings.Join(other.path, "."), shown), fix)
 	}
 	for _, each := range after {
 		fate, other := pair.fateOf(each.path, toPath), named(before, each.json)
@@ -62,26 +66,21 @@ func named(all []*leaf, json string) *leaf {
 }
 
 func leaves(of *Struct, path []string) []*leaf {
-	var all []*leaf
-	for _, field := range of.Fields {
-		all = append(all, leavesIn(of.Version, field.API, path)...)
-	}
-	return all
+	return leavesIn(of.Version, model.Each(of.Fields, func(f *Field) *model.Field { return f.API }), path)
 }
 
-func leavesIn(version *Version, field *model.Field, path []string) []*leaf {
-	path = append(slices.Clone(path), field.Name)
-	switch {
-	case !field.Exported() || field.JSON == "-":
-		return nil
-	case !field.Inline():
-		return []*leaf{{json: field.JSON, path: path}}
-	case isOwn(field.Type, version.Package.Path):
-		return leaves(version.Struct(field.Type.Name), path)
-	}
-	var all []*leaf
-	for _, inner := range field.Type.Base().Fields {
-		all = append(all, leavesIn(version, inner, path)...)
+func leavesIn(version *Version, fields []*model.Field, path []string) (all []*leaf) {
+	for _, field := range fields {
+		at := append(slices.Clone(path), field.Name)
+		switch {
+		case !field.Exported() || field.JSON == "-":
+		case !field.Inline():
+			all = append(all, &leaf{json: field.JSON, path: at})
+		case isOwn(field.Type, version.Package.Path):
+			all = append(all, leaves(version.Struct(field.Type.Name), at)...)
+		default:
+			all = append(all, leavesIn(version, field.Type.Base().Fields, at)...)
+		}
 	}
 	return all
 }

@@ -75,7 +75,8 @@ func TestSeveral_WrongNames_AreProblems(t *testing.T) {
 		"functions": {
 			[]string{"+conversion:name=Machine,Volume", "+conversion:with=up,down"},
 			field("Name", text),
-			"E08 v1beta1.Template: functions convert the type to one other type, and +conversion:name has several",
+			"E08 v1beta1.Template: functions convert the type to one other type, and +conversion:name has several\n" +
+				"    fix: move +conversion:with to the fields that hold the type",
 		},
 		"a field that none of them has": {
 			[]string{"+conversion:name=Machine,Volume"},
@@ -96,7 +97,7 @@ func TestSeveral_Kind_BecomesOneKind(t *testing.T) {
 	kind := older.with(nil).build()
 	kind.Type("Widget").Markers = parsed("+conversion:name=Widget,Gadget")
 	_, err := Make([]*model.Package{kind, newer.with(nil).build()}, Knative)
-	const want = "E08 v1beta1.Widget: a kind becomes one kind, and +conversion:name has several"
+	const want = "E08 v1beta1.Widget: a kind becomes one kind, and +conversion:name has several\n    fix: keep one name"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("the problems are %v, want %q", err, want)
 	}

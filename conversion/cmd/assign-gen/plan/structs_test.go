@@ -92,10 +92,21 @@ func TestFields_KindInsideOfAKind_IsAProblem(t *testing.T) {
 			part.Markers = parsed(marker)
 			return v.with([]*model.Field{field("Parts", mapOf(basic("string"), pointer(part)))}, part, spec)
 		}
-		const want = "E07 v1.WidgetSpec.Parts (map[string]*v1.Part): v1.Part is a kind, and the metadata of a kind is that of the whole object"
+		const want = "E07 v1.WidgetSpec.Parts (map[string]*v1.Part): v1.Part is a kind, and the metadata of a kind is that of the whole object\n" +
+			"    fix: declare a struct with the same fields for the part; or, if the type is no kind, remove its markers for kinds"
 		if got := rejected(t, of(older), of(newer)); !strings.Contains(got, want) {
 			t.Errorf("%s: got %s, want %q", marker, got, want)
 		}
+	}
+}
+
+func TestFields_TypeIsSkipped_IsAProblem(t *testing.T) {
+	part := older.own("Part")
+	part.Markers = parsed("+conversion:skip")
+	got := rejected(t, older.with([]*model.Field{field("Parts", slice(part))}, part), newer.with(nil))
+	const want = "E08 v1beta1.Part: the type is marked +conversion:skip and is used by WidgetSpec.Parts\n    fix: remove +conversion:skip, or the field"
+	if !strings.Contains(got, want) {
+		t.Errorf("the problems are\n%s\nwant %q", got, want)
 	}
 }
 

@@ -83,7 +83,7 @@ func difference(value, current string, before, types map[string]string) string {
 	case len(c.found) == 1:
 		return c.found[0]
 	default:
-		return fmt.Sprintf("%s; %d more members changed", c.found[0], len(c.found)-1)
+		return c.found[0] + "; " + problem.Count(len(c.found)-1, "more member", "more members") + " changed"
 	}
 }
 

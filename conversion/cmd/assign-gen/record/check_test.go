@@ -28,10 +28,10 @@ func TestCheck_ChangedRecord_ReturnsTheDifference(t *testing.T) {
 		"a list for one":             {before: "string", now: "[string]", want: carry + "string, which would be read as a list"},
 		"a struct for a map":         {before: "{*:string}", now: "{a:string}", want: carry + "a map, which would be read as a struct"},
 		"an array of another length": {before: "{a:[2:string]}", now: "{a:[3:string]}", want: carry + "string at a[2], which would no longer be read"},
-		"two members":                {before: "{a:int32,b:int32}", now: "{a:string,b:string}", want: carry + "int32 at a, which would be read as string; 1 more members changed"},
+		"two members":                {before: "{a:int32,b:int32}", now: "{a:string,b:string}", want: carry + "int32 at a, which would be read as string; 1 more member changed"},
 		"derived no longer": {
 			before: "string derived", now: "string",
-			want: carry + "a value that is kept in addition to the value at the other version, and it would be kept whatever the other version shows",
+			want: "released objects carry a value that is kept in addition to the value at the other version, and it would be kept whatever the other version shows",
 		},
 		"a stash that a hook takes":                {before: "[string]", now: "hook"},
 		"a value of a hook instead of an original": {before: "string derived", now: "hook"},
@@ -96,6 +96,13 @@ func TestLock_BindsFromAReleaseOn(t *testing.T) {
 	const want = "conversion.lock:4: E11 v1beta1 Spec v1/gone: released objects carry string, which would no longer be read\n    fix: "
 	if err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("a released line that no longer holds: %v, want %s", err, want)
+	}
+
+	all.Selected = true
+	err = CheckLock(all, "conversion.lock", lockHead+other)
+	const fix = "; or, if --kinds leaves its kind out, add the kind there"
+	if err == nil || !strings.HasSuffix(strings.ReplaceAll(err.Error(), "\n        ", " "), fix) {
+		t.Errorf("a released line, with --kinds: %v, want %s", err, fix)
 	}
 }
 
