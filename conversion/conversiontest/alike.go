@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package conversiontest
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"slices"
@@ -33,15 +34,14 @@ func (k Kind) alike(a, b Version) (*same, map[string]apart) {
 		kind: k, versions: [2]string{a.Name, b.Name}, found: make(map[[2]reflect.Type]*same), apart: make(map[string]apart),
 		decided: [2][]string{k.Decided[a.Name], k.Decided["→ "+b.Name]},
 	}
-	isAt := func(name string) int {
-		return slices.IndexFunc(k.Versions, func(v Version) bool { return v.Name == name })
-	}
-	if isAt(b.Name) < isAt(a.Name) {
+	older := slices.IndexFunc(k.Versions, func(v Version) bool { return v.Name == a.Name || v.Name == b.Name })
+	if k.Versions[older].Name == b.Name {
 		f.older, f.decided = after, [2][]string{k.Decided["→ "+a.Name], k.Decided[b.Name]}
 	}
 	from, to := reflect.TypeOf(a.New()).Elem(), reflect.TypeOf(b.New()).Elem()
 	f.packages = [2]string{from.PkgPath(), to.PkgPath()}
-	root := f.find(from, to, storageOf(from), storageOf(to))
+	// A hook of the kind may be about all of its fields.
+	root := cmp.Or(f.find(from, to, storageOf(from), storageOf(to)), &same{fields: make(map[string]*same)})
 	delete(root.fields, "apiVersion")
 	delete(root.fields, "kind")
 	return root, f.apart

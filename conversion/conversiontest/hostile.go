@@ -59,7 +59,7 @@ func (k Kind) hostile(t *testing.T, annotation string, a, b Version) {
 	}
 
 	// Neither of these leaves room for what b has to stash.
-	const oneIn = 50 // they are very large
+	const oneIn = 200 // they are very large
 	for range max(1, k.inputs/oneIn) {
 		for what, fill := range map[string]func(whole){
 			"the largest annotation": func(object whole) { stash(t, object, annotation, largest) },

@@ -35,3 +35,18 @@ func TestReported_FieldsThatDiffer_AreListed(t *testing.T) {
 		}
 	}
 }
+
+// A hook of a kind may be about all of its fields.
+func TestAlike_KindWithAHook_ComparesNothing(t *testing.T) {
+	kind := lamps(func(spec whole) { spec["mode"] = "wrong" })
+	kind.Decided = map[string][]string{"v1beta1": {"lamp"}}
+	from, to := kind.Versions[0], kind.Versions[1]
+	alike, fields := kind.alike(from, to)
+	if len(fields) > 0 {
+		t.Errorf("fields that are not alike: %v", fields)
+	}
+	object := canonical(t, kind.random(t).object(t, from))
+	if path, difference := kind.shownWrong(t, alike, object, "example.com/properties", from, to); difference != "" {
+		t.Errorf("%s: %s", path, difference)
+	}
+}

@@ -168,9 +168,10 @@ func (a *randomAPI) move(random *rand.Rand) {
 			}
 			if i == 0 && random.Intn(2) == 0 && field.markers == nil {
 				// The field is in a separate struct, which is flattened. The next version has a struct of its name with another field of it.
-				stays := randomField{name: "Stays", typ: "string", json: "stays", ofOther: -1}
+				// The path of that field is the same in both versions.
+				stays := randomField{name: "Stays", typ: "int64", json: "stays", ofOther: -1}
 				newFlat := &randomStruct{name: "Flat" + field.name, fields: []randomField{stays}}
-				stays.markers = []string{"+conversion:rename=" + newFlat.name + ".Stays"}
+				stays.typ, stays.markers = before.typ, []string{"+conversion:rename=" + newFlat.name + ".Stays"}
 				flat := &randomStruct{name: newFlat.name, fields: []randomField{before, stays}}
 				a.older = append(a.older, flat)
 				each.fields = append(each.fields, randomField{

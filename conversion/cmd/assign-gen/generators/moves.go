@@ -22,7 +22,7 @@ func (p *printer) moved(f flow, each *plan.FieldPlan) {
 	if !f.up {
 		from, to, key, target = each.Newer, each.From, each.OlderKey, each.Conversion.Older
 	}
-	src, dst := p.shown(f, f.source(), from), f.target()+"."+to.String()
+	src, dst := p.shown(f, "shown", f.source(), from), f.target()+"."+to.String()
 	if len(to) > 1 {
 		dst = p.pathName(f, "moved", to)
 		p.linef("var %s %s", dst, p.storage(target))
@@ -37,13 +37,13 @@ func (p *printer) moved(f flow, each *plan.FieldPlan) {
 	p.linef("}")
 }
 
-// shown is an expression of the value at the end of a path, nil if a struct on the way is absent.
-func (p *printer) shown(f flow, root string, path plan.Path) string {
+// shown is an expression of the value at the end of a path, nil if a struct on the way is absent. The prefix is that of a variable.
+func (p *printer) shown(f flow, prefix, root string, path plan.Path) string {
 	value := root + "." + path.String()
 	if len(path) == 1 {
 		return value
 	}
-	variable := p.pathName(f, "shown", path)
+	variable := p.pathName(f, prefix, path)
 	p.linef("var %s %s", variable, p.storage(path.Last().Type))
 	p.linef("if %s {\n%s = %s\n}", present(root, path, false), variable, value)
 	return variable
@@ -128,13 +128,13 @@ func (p *printer) aliased(f flow, each *plan.Alias) {
 	alias, around := "in."+each.Older.Name(), each.Other[:len(each.Other)-1]
 	if f.up {
 		p.linef("if %s != nil {", alias)
-		p.linef("if %s == nil {", p.shown(f, "dst", each.Newer))
+		p.linef("if %s == nil {", p.shown(f, "shown", "dst", each.Newer))
 		p.shownAlias(f, each, alias, around)
 		p.linef("}\n}")
 		return
 	}
 	p.linef("{")
-	p.linef("if bag.TakeDerived(%s, %s, &%s) != %s {", p.keyName(each.OlderKey), p.shown(f, "src", each.Newer), alias, p.runtime("Exact"))
+	p.linef("if bag.TakeDerived(%s, %s, &%s) != %s {", p.keyName(each.OlderKey), p.shown(f, "shown", "src", each.Newer), alias, p.runtime("Exact"))
 	p.linef("%s = nil\n}", alias)
 	p.linef("var around int")
 	p.linef("if bag.Take(%s, &around) && %s != nil {", p.keyName(each.ShownKey), alias)
@@ -172,6 +172,6 @@ func (p *printer) shownAlias(f flow, each *plan.Alias, alias string, around plan
 func (p *printer) keptAlias(f flow, each *plan.Alias) {
 	alias := "in." + each.Older.Name()
 	p.linef("if %s != nil {", alias)
-	p.putDerived(f, each.OlderKey, alias, p.shown(f, "dst", each.Newer))
+	p.putDerived(f, each.OlderKey, alias, p.shown(f, "shown", "dst", each.Newer))
 	p.linef("}")
 }

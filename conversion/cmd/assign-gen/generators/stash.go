@@ -114,7 +114,8 @@ func (p *printer) derived(f flow, each *plan.FieldPlan) {
 		return
 	}
 	p.linef("if !%s {", exactName(f, each))
-	older, newer := p.shown(f, "in", each.From), p.shown(f, choose(f.up, "dst", "src"), each.Newer)
+	prefix := choose(each.From.String() == each.Newer.String(), "newer", "shown") // the two are variables of one block
+	older, newer := p.shown(f, "shown", "in", each.From), p.shown(f, prefix, choose(f.up, "dst", "src"), each.Newer)
 	if f.up {
 		p.putDerived(f, each.OlderKey, older, newer)
 	} else {
