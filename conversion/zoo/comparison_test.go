@@ -34,6 +34,9 @@ type Comparison struct {
 	Unexplained []string
 	// Unused are the differences that the API lists and no object has.
 	Unused []string
+
+	// stored are converted objects with annotations of the other project.
+	stored []stored
 }
 
 // compare compares trips with the responses of the other project's program, and with the differences that the API lists. Without a program
@@ -41,7 +44,10 @@ type Comparison struct {
 func (p *Project) compare(t testing.TB, trips io.Reader) *Comparison {
 	t.Helper()
 	known := p.api.loadDifferences(t)
-	c := &comparer{Comparison: &Comparison{Objects: make(map[string]int)}, api: p.api, known: known, reported: make(map[string]bool)}
+	c := &comparer{
+		Comparison: &Comparison{Objects: make(map[string]int)}, api: p.api, known: known, reported: make(map[string]bool),
+		former: make(map[string]int), annotations: p.api.withFormer(t).Former(),
+	}
 	var program *program
 	if p.api.Upstream != nil {
 		program = p.startUpstream(t)
@@ -71,6 +77,10 @@ type comparer struct {
 	known *Differences
 	// reported are the places of which an example is among the unexplained ones.
 	reported map[string]bool
+	// former are the numbers of stored objects, by kind and direction.
+	former map[string]int
+	// annotations are those of the other project's conversions.
+	annotations []string
 }
 
 func (c *comparer) compare(t testing.TB, trip Trip, response *upstream.Response) {
@@ -92,6 +102,12 @@ func (c *comparer) compare(t testing.TB, trip Trip, response *upstream.Response)
 	})
 	if lost {
 		c.LostUpstream++
+	}
+	if way := trip.Kind + trip.From + trip.To; c.former[way] < formerEach && c.api.hasAnnotation(t, response.Converted, c.annotations) {
+		c.former[way]++
+		c.stored = append(c.stored, stored{
+			Trip: Trip{Kind: trip.Kind, From: trip.To, To: trip.From, Object: response.Converted}, original: trip.Object, back: response.Back,
+		})
 	}
 }
 

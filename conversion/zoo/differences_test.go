@@ -30,6 +30,8 @@ type Differences struct {
 	Converted []*Difference `json:"converted,omitempty"`
 	// Lost are changes that the conversions of the other project make to an object on the way to another version and back.
 	Lost []*Difference `json:"lost,omitempty"`
+	// Former are values that hooks do not read from annotations of the other project, and that its own conversions read.
+	Former []*Difference `json:"former,omitempty"`
 }
 
 // Difference is a place where objects differ.
@@ -59,7 +61,7 @@ func (a *API) loadDifferences(t testing.TB) *Differences {
 	if err := yaml.UnmarshalStrict(read(t, file), all); err != nil {
 		t.Fatalf("reading %s: %v", file, err)
 	}
-	for _, each := range slices.Concat(all.Converted, all.Lost) {
+	for _, each := range slices.Concat(all.Converted, all.Lost, all.Former) {
 		if each.Path != "" {
 			each.Paths = append(each.Paths, each.Path)
 		}

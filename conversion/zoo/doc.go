@@ -16,9 +16,10 @@ SPDX-License-Identifier: Apache-2.0
 //	testdata/NAME/roundtrip/*_test.go     random values that the hooks need
 //	testdata/NAME/upstream                a program that calls the conversions of the other project; testdata/kubernetes is one for several APIs
 //	testdata/NAME/objects.yaml            hand-made objects, as kubectl takes them: at least one of each kind and version
+//	testdata/NAME/former                  hooks and markers that read annotations of the other project, and that other tests do without
 //	testdata/NAME/differences.yaml        each difference from these conversions, with its reason
 //
 // The test converts 1,000 random objects of each kind, and the hand-made ones, from each version to each other one and back, and expects the same
 // objects, shown alike by the versions. Conversions of the other project convert the random ones: each difference has to be in differences.yaml, and
-// each entry there needs an object that confirms it. The page docs/reference/conversion-zoo.md is generated from these files.
+// each entry there needs an object that confirms it. Objects that these conversions stored with values in annotations are read by hooks. The page docs/reference/conversion-zoo.md is generated from these files.
 package zoo

@@ -35,6 +35,7 @@ type entry struct {
 	*API
 
 	Lines   lines
+	Former  []string
 	Markers int
 	// Dropped are the fields that assign-gen loses because a marker demands it, with its text.
 	Dropped     []string
@@ -47,7 +48,7 @@ func document(t testing.TB, apis []*API) []byte {
 	t.Helper()
 	entries := make([]entry, len(apis))
 	for i, api := range apis {
-		entries[i] = entry{API: api, Lines: api.countLines(t), Differences: api.loadDifferences(t)}
+		entries[i] = entry{API: api, Lines: api.countLines(t), Former: api.withFormer(t).Former(), Differences: api.loadDifferences(t)}
 		entries[i].countMarkers()
 	}
 	var page bytes.Buffer

@@ -16,8 +16,9 @@ import (
 
 // lines are hand-written lines of Go, without blank lines and comments.
 type lines struct {
-	// Code are those of hooks and conversion functions, and Tests those that make random values.
-	Code, Tests int
+	// Code are those of hooks and conversion functions, Former those of hooks that only read annotations of the other project, and Tests those that make
+	// random values.
+	Code, Former, Tests int
 	// Upstream are those of the other project's conversions.
 	Upstream int
 }
@@ -33,6 +34,8 @@ func (a *API) countLines(t testing.TB) (counted lines) {
 			return fs.SkipDir
 		case strings.HasSuffix(path, "_test.go"):
 			counted.Tests += countCode(read(t, path))
+		case filepath.Ext(path) == ".go" && strings.HasPrefix(path, filepath.Join(a.Dir, formerDir)):
+			counted.Former += countCode(read(t, path))
 		case filepath.Ext(path) == ".go":
 			counted.Code += countCode(read(t, path))
 		}

@@ -14,7 +14,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"text/template"
 
@@ -149,14 +148,10 @@ func (p *Project) writeObjectsTest(t testing.TB) {
 		t.Fatal(err)
 	}
 	p.write(t, "roundtrip/testdata/objects.json", objects)
-	var text strings.Builder
 	values := struct {
 		*API
 
 		Tries int
 	}{p.api, inputsOfShown}
-	if err := objectsTest.Execute(&text, values); err != nil {
-		t.Fatal(err)
-	}
-	p.write(t, "roundtrip/objects_test.go", []byte(text.String()))
+	p.writeTest(t, "objects_test.go", objectsTest, values)
 }

@@ -21,6 +21,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"text/template"
 )
 
 // Project is a Go module with the copied types of an API.
@@ -50,16 +51,20 @@ func (a *API) assemble(t testing.TB, dir, flags string) *Project {
 	p.copyTypes(t)
 	p.writeTripsTest(t)
 	p.writeObjectsTest(t)
+	p.writeTest(t, "former_test.go", formerTest, a)
 	return p
 }
 
 // settings are files of an API that are no part of its project.
-var settings = []string{settingsFile, differencesFile, objectsFile}
+var settings = []string{settingsFile, differencesFile, objectsFile, formerMarkers}
 
 // copyFolder copies the hand-written files of a folder into one of the project, and makes go.mod and go.sum of zoo.mod and zoo.sum.
 func (p *Project) copyFolder(t testing.TB, from, to string) {
 	t.Helper()
 	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if entry.IsDir() && path == filepath.Join(p.api.Dir, formerDir) && from == p.api.Dir {
+			return fs.SkipDir
+		}
 		if err != nil || entry.IsDir() || slices.Contains(settings, entry.Name()) {
 			return err
 		}
@@ -198,6 +203,16 @@ func (p *Project) tidy(t testing.TB, folder, to string) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// writeTest adds a test to the generated ones.
+func (p *Project) writeTest(t testing.TB, name string, test *template.Template, values any) {
+	t.Helper()
+	var text bytes.Buffer
+	if err := test.Execute(&text, values); err != nil {
+		t.Fatal(err)
+	}
+	p.write(t, "roundtrip/"+name, text.Bytes())
 }
 
 func (p *Project) write(t testing.TB, name string, content []byte) {

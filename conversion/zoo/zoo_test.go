@@ -106,6 +106,9 @@ func comparesAsExplained(t *testing.T, p *Project, trips string) {
 	for _, each := range got.Unused {
 		t.Errorf("no object differs as %s explains: %s", differencesFile, each)
 	}
+	if p.api.withFormer(t).Former() != nil {
+		p.readsFormer(t, got.stored)
+	}
 	if p.api.Upstream != nil {
 		t.Logf("upstream changes %d objects on the way there and back, and fails to convert %d", got.LostUpstream, got.FailedUpstream)
 	}

@@ -9,21 +9,26 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mallard-dev/mallard/conversion"
 
 	v2storage "example.com/hpa/v2/storage"
 )
 
-// AssignPropertiesTo makes the percentage the target of the metric for CPU, and restores the other metrics.
-func (in *HorizontalPodAutoscalerSpec) AssignPropertiesTo(dst *v2storage.HorizontalPodAutoscalerSpec) error {
+// AssignPropertiesTo makes the percentage the target of the metric for CPU, and restores the other metrics, also from annotations of the API server.
+func (in *HorizontalPodAutoscalerSpec) AssignPropertiesTo(dst *v2storage.HorizontalPodAutoscalerSpec, object *metav1.ObjectMeta) error {
 	dst.PropertyBag.Take(bagV2Metrics, &dst.Metrics)
+	if _, err := readMetrics(object, formerMetrics, newerMetric, &dst.Metrics); err != nil {
+		return err
+	}
+	behavior(object, &dst.Behavior)
 	dst.Metrics = withTarget(dst.Metrics, in.TargetCPUUtilizationPercentage)
 	return nil
 }
 
 // AssignPropertiesFrom shows the target of the metric for CPU, and keeps all metrics if there is more to them.
-func (in *HorizontalPodAutoscalerSpec) AssignPropertiesFrom(src *v2storage.HorizontalPodAutoscalerSpec) error {
+func (in *HorizontalPodAutoscalerSpec) AssignPropertiesFrom(src *v2storage.HorizontalPodAutoscalerSpec, _ *metav1.ObjectMeta) error {
 	in.TargetCPUUtilizationPercentage = nil
 	if at := target(src.Metrics); at >= 0 {
 		in.TargetCPUUtilizationPercentage = new(*src.Metrics[at].Resource.Target.AverageUtilization)
@@ -58,15 +63,19 @@ func withTarget(metrics []v2storage.MetricSpec, percentage *int32) []v2storage.M
 	return metrics
 }
 
-// AssignPropertiesTo does for the status what it does for the spec.
-func (in *HorizontalPodAutoscalerStatus) AssignPropertiesTo(dst *v2storage.HorizontalPodAutoscalerStatus) error {
+// AssignPropertiesTo does for the status what it does for the spec. Annotations of the API server have all metrics.
+func (in *HorizontalPodAutoscalerStatus) AssignPropertiesTo(dst *v2storage.HorizontalPodAutoscalerStatus, object *metav1.ObjectMeta) error {
+	readFormer(object, formerConditions, &dst.Conditions)
 	dst.PropertyBag.Take(bagV2CurrentMetrics, &dst.CurrentMetrics)
+	if former, err := readMetrics(object, formerCurrentMetrics, newerStatus, &dst.CurrentMetrics); former || err != nil {
+		return err
+	}
 	dst.CurrentMetrics = withCurrent(dst.CurrentMetrics, in.CurrentCPUUtilizationPercentage)
 	return nil
 }
 
 // AssignPropertiesFrom does for the status what it does for the spec.
-func (in *HorizontalPodAutoscalerStatus) AssignPropertiesFrom(src *v2storage.HorizontalPodAutoscalerStatus) error {
+func (in *HorizontalPodAutoscalerStatus) AssignPropertiesFrom(src *v2storage.HorizontalPodAutoscalerStatus, _ *metav1.ObjectMeta) error {
 	in.CurrentCPUUtilizationPercentage = nil
 	if at := current(src.CurrentMetrics); at >= 0 {
 		in.CurrentCPUUtilizationPercentage = new(*src.CurrentMetrics[at].Resource.Current.AverageUtilization)
