@@ -21,5 +21,6 @@ SPDX-License-Identifier: Apache-2.0
 //
 // The test converts 1,000 random objects of each kind, and the hand-made ones, from each version to each other one and back, and expects the same
 // objects, shown alike by the versions. Conversions of the other project convert the random ones: each difference has to be in differences.yaml, and
-// each entry there needs an object that confirms it. Objects that these conversions stored with values in annotations are read by hooks. The page docs/reference/conversion-zoo.md is generated from these files.
+// each entry there needs an object that confirms it. Objects that these conversions stored with values in annotations are read by hooks. The page
+// docs/reference/conversion-zoo.md is generated from these files.
 package zoo

@@ -32,10 +32,12 @@ func (a *API) countLines(t testing.TB) (counted lines) {
 			return err
 		case entry.IsDir() && a.Upstream != nil && path == filepath.Join(a.Dir, a.Upstream.Program):
 			return fs.SkipDir
+		case strings.HasPrefix(path, filepath.Join(a.Dir, formerDir)):
+			if filepath.Ext(path) == ".go" && !strings.HasSuffix(path, "_test.go") {
+				counted.Former += countCode(read(t, path))
+			}
 		case strings.HasSuffix(path, "_test.go"):
 			counted.Tests += countCode(read(t, path))
-		case filepath.Ext(path) == ".go" && strings.HasPrefix(path, filepath.Join(a.Dir, formerDir)):
-			counted.Former += countCode(read(t, path))
 		case filepath.Ext(path) == ".go":
 			counted.Code += countCode(read(t, path))
 		}

@@ -17,7 +17,8 @@ func TestVersions_MarkersThatAreWrong_AreProblems(t *testing.T) {
 		want         string
 	}{
 		"two versions that follow each other": {
-			older.markers, []string{"+conversion-gen:next=" + olderPath},
+			older.markers,
+			[]string{"+conversion-gen:next=" + olderPath},
 			"E05 v1, v1beta1: no version is the hub\n" +
 				"    fix: write +conversion-gen:hub in place of +conversion-gen:next in doc.go of the version that is stored",
 		},
@@ -26,12 +27,14 @@ func TestVersions_MarkersThatAreWrong_AreProblems(t *testing.T) {
 			"E08 v1beta1: the marker +conversion-gen:annotation holds for all versions, and is at one that is not the hub\n    fix: move it to v1",
 		},
 		"a retired version that exists": {
-			older.markers, slices.Concat(newer.markers, []string{"+conversion-gen:retired=v1beta1"}),
+			older.markers,
+			slices.Concat(newer.markers, []string{"+conversion-gen:retired=v1beta1"}),
 			"E08 v1: the version v1beta1 is listed as retired and still exists\n" +
 				"    fix: remove it from +conversion-gen:retired, or the package from those that are given",
 		},
 		"no annotation": {
-			older.markers, newer.markers[:1],
+			older.markers,
+			newer.markers[:1],
 			"E08 v1: no annotation is named for what a version cannot show\n" +
 				"    fix: add +conversion-gen:annotation=conversion.GROUP/properties to doc.go",
 		},
