@@ -97,8 +97,8 @@ func TestMakeVersion_ObjectWrittenBefore_KeepsItsProperties(t *testing.T) {
 		return err
 	})
 	env.Await(t, object, harness.Ready)
-	if _, err := patch("v1alpha1", `{"message":"two\nlines"}`); err == nil || !strings.Contains(err.Error(), "The message is one line.") {
-		t.Errorf("a value that the hub rejects was written at the older version: %v", err)
+	if _, err := patch("v1alpha1", `{"message":"two\nlines"}`); err == nil || !strings.Contains(err.Error(), "spec.message") {
+		t.Errorf("an invalid value was written at the older version: %v", err)
 	}
 }
 

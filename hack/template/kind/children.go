@@ -32,13 +32,13 @@ type field struct {
 	Name, JSON, Description string
 	// Default and Sample are values that are admitted, Other is a third one.
 	Default, Sample, Other string
-	// Forbidden are characters that the validation rejects, and Rule explains it. Invalid is a value with one.
-	Forbidden, Rule, Invalid string
+	// Pattern is the regular expression of valid values, and Rule explains it. Invalid is a YAML value that it does not match.
+	Pattern, Rule, Invalid string
 }
 
 var message = field{
 	Name: "Message", JSON: "message", Description: "Text that is published.", Default: "Hello", Sample: "Good morning", Other: "Good evening",
-	Forbidden: "\r\n", Rule: "The message is one line.", Invalid: "two\nlines",
+	Pattern: `^[^\r\n]*$`, Rule: "The message is one line.", Invalid: `"two\nlines"`,
 }
 
 // children are the kinds that a new kind can own, by API version and kind.
@@ -56,7 +56,7 @@ var children = map[string]child{
 		Field: field{
 			Name: "Image", JSON: "image", Description: "Image that the container of each Pod runs.",
 			Default: "registry.k8s.io/pause:3.10", Sample: "registry.k8s.io/pause:3.9", Other: "example.com/other",
-			Forbidden: " \t\r\n", Rule: "An image contains no white space.", Invalid: "an image",
+			Pattern: `^\S+$`, Rule: "An image contains no white space.", Invalid: "an image",
 		},
 		Content: "Spec", Value: `appsv1.DeploymentSpec{
 			Replicas: o.Spec.Replicas,

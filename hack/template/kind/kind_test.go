@@ -64,6 +64,9 @@ func TestFiles_EveryCombination_IsWellFormed(t *testing.T) {
 			}
 			for path, content := range files {
 				checkFile(t, path, content)
+				if strings.Contains(content, ") SetDefaults(") || strings.Contains(content, ") Validate(") {
+					t.Errorf("OWNS=%s: the webhook would admit the kind, because %s has this method:\n%s", owns, path, content)
+				}
 			}
 		}
 	}

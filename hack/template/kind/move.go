@@ -26,10 +26,10 @@ var (
 const (
 	setDefaults = `(?s)^(.*?)\n\)(.*?\nfunc \((\w+) \*\w+\) SetDefaults\((\w+) context\.Context\) \{\n)`
 	preserving  = "$1\n\n\t\"knative\"\n)$2\tknative.Preserve($4, conversionProperties, $3)\n"
-	validate    = `(?s)^(.*?)\n\)(.*?\nfunc \((\w+) (\*\w+)\) Validate\((\w+) context\.Context\) \*apis\.FieldError \{\n)`
+	validate    = `(?s)^(.*?)\n\)(.*?\nfunc \((\w+) (\*\w+)\) Validate\((\w+) context\.Context\) (\(\w+ \*apis\.FieldError\)|\*apis\.FieldError) \{\n)`
 	ruled       = "$1\n\n\t\"knative\"\n)$2\treturn knative.Validate($5, conversionProperties, $3).Also($3.ValidateRules($5))\n}\n\n" +
 		"// ValidateRules validates the object without the annotation of conversions. Older versions call it after their conversion.\n" +
-		"func ($3 $4) ValidateRules($5 context.Context) *apis.FieldError {\n"
+		"func ($3 $4) ValidateRules($5 context.Context) $6 {\n"
 )
 
 // refer has the files of a kind outside the former hub refer to the added version.

@@ -74,10 +74,6 @@ func (m *model) files() (map[string]string, error) {
 	types, reconciler, suite := "pkg/apis/"+m.API+"/"+m.Version+"/"+lower, "pkg/reconciler/"+lower+"/", "test/"+lower+"/"
 	paths := map[string]string{
 		"version/types.go":              types + "_types.go",
-		"version/defaults.go":           types + "_defaults.go",
-		"version/defaults_test.go":      types + "_defaults_test.go",
-		"version/validation.go":         types + "_validation.go",
-		"version/validation_test.go":    types + "_validation_test.go",
 		"version/lifecycle.go":          types + "_lifecycle.go",
 		"version/lifecycle_test.go":     types + "_lifecycle_test.go",
 		"reconciler/doc.go":             reconciler + "doc.go",

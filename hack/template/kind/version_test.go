@@ -51,22 +51,15 @@ func TestAddVersion_KindOfMakeKind_MovesItsHub(t *testing.T) {
 				checkFile(t, path, content)
 			}
 		}
-		const older, hub = "pkg/apis/kestrel/v1/", "pkg/apis/kestrel/v2/"
-		for _, file := range []string{"lily_lifecycle.go", "lily_lifecycle_test.go", "lily_validation.go", "lily_validation_test.go"} {
-			if content, ok := contents[older+file]; !ok || content != "" || contents[hub+file] == "" {
-				t.Errorf("%q: %s is not moved to v2: %q", options, older+file, content)
-			}
-		}
+		expectMoved(t, contents, "lily_lifecycle.go", "lily_lifecycle_test.go")
 		for path, tc := range map[string]struct{ has, lacks []string }{
 			older + "lily_types.go": {
 				[]string{"package v1\n", "type Lily struct", "(*Lily)(nil)\n", "+kubebuilder:resource:path=lilies,"},
 				[]string{"genclient", "genreconciler", "storageversion", "kmeta", "KRShaped", "conversion:skip"},
 			},
 			hub + "lily_types.go":                    {[]string{"package v2\n", "+genclient\n", "+kubebuilder:storageversion\n", "KRShaped"}, []string{"conversion:skip"}},
-			older + "lily_defaults.go":               {[]string{"package v1\n", "\tknative.Preserve(ctx, conversionProperties, o)\n"}, nil},
-			hub + "lily_defaults.go":                 {[]string{"package v2\n", "\n\n\t\"example.net/conversion/knative\"\n)\n", "\tknative.Preserve("}, nil},
-			hub + "lily_validation.go":               {[]string{"knative.Validate(ctx, conversionProperties, o).Also(o.ValidateRules(ctx))", ") ValidateRules("}, nil},
-			older + "lily_admission.go":              {[]string{"package v1\n", "hub := &v2.Lily{}", "hub.ValidateRules(ctx)"}, []string{"SetDefaults"}},
+			older + "lily_admission.go":              {[]string{"package v1\n", "knative.Preserve(ctx, conversionProperties, o)", "knative.Validate("}, []string{"ConvertTo"}},
+			hub + "lily_admission.go":                {[]string{"package v2\n", "knative.Preserve(ctx, conversionProperties, o)", "knative.Validate("}, nil},
 			"pkg/reconciler/lily/lily.go":            {[]string{`	v2 "example.net/kestrel/v2/pkg/apis/kestrel/v2"`, "o *v2.Lily"}, []string{"v1.", "/v1/lily"}},
 			"pkg/reconciler/lily/controller_test.go": {[]string{"KestrelV2().Lilies(", "/kestrel/v2/lily/fake\""}, []string{"KestrelV1()"}},
 			sample:                                   {[]string{"apiVersion: kestrel.example.net/v2\n"}, nil},
@@ -79,8 +72,54 @@ func TestAddVersion_KindOfMakeKind_MovesItsHub(t *testing.T) {
 		} {
 			expectTexts(t, path, contents[path], tc.has, tc.lacks)
 		}
-		if _, ok := contents[hub+"lily_admission.go"]; ok {
-			t.Errorf("%q: the hub has two methods for admission", options)
+	}
+}
+
+func TestAddVersion_KindWithWebhooks_KeepsItsRules(t *testing.T) {
+	p := newLily(t)
+	p.addWebhooks(t)
+	contents, err := p.addVersion(Options{Kind: "Lily", Version: "v2"}, p.files(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectMoved(t, contents, "lily_validation.go", "lily_validation_test.go")
+	for path, tc := range map[string]struct{ has, lacks []string }{
+		older + "lily_defaults.go":  {[]string{"package v1\n", "\tknative.Preserve(ctx, conversionProperties, ab)\n"}, nil},
+		hub + "lily_defaults.go":    {[]string{"package v2\n", "\n\n\t\"example.net/conversion/knative\"\n)\n", "\tknative.Preserve("}, nil},
+		hub + "lily_validation.go":  {[]string{"knative.Validate(ctx, conversionProperties, ab).Also(ab.ValidateRules(ctx))", ") ValidateRules(ctx context.Context) (errs"}, nil},
+		older + "lily_admission.go": {[]string{"package v1\n", "hub := &v2.Lily{}", "hub.ValidateRules(ctx)"}, []string{"SetDefaults"}},
+	} {
+		checkFile(t, path, contents[path])
+		expectTexts(t, path, contents[path], tc.has, tc.lacks)
+	}
+	if _, ok := contents[hub+"lily_admission.go"]; ok {
+		t.Error("the hub has two methods for admission")
+	}
+}
+
+// addWebhooks gives Lily the defaults and the rules of AddressBinding.
+func (p *project) addWebhooks(t *testing.T) {
+	t.Helper()
+	for _, file := range []string{"_defaults.go", "_defaults_test.go", "_validation.go", "_validation_test.go"} {
+		source, err := thisProject(t).read("pkg/apis/samples/v1/addressbinding" + file)
+		if err == nil {
+			err = p.write("pkg/apis/kestrel/v1/lily"+file, strings.ReplaceAll(source, "AddressBinding", "Lily"))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.commit(t)
+}
+
+// Folders of the versions.
+const older, hub = "pkg/apis/kestrel/v1/", "pkg/apis/kestrel/v2/"
+
+func expectMoved(t *testing.T, contents map[string]string, files ...string) {
+	t.Helper()
+	for _, file := range files {
+		if content, ok := contents[older+file]; !ok || content != "" || contents[hub+file] == "" {
+			t.Errorf("%s is not moved to v2: %q", older+file, content)
 		}
 	}
 }
@@ -145,8 +184,11 @@ func TestAddVersion_VersionsOfConversions_AreOneChain(t *testing.T) {
 // After a version was added, the next one is added to the new hub, and the oldest version is validated by it.
 func TestAddVersion_SecondTime_MovesTheHubAgain(t *testing.T) {
 	p := newLily(t)
+	p.addWebhooks(t)
+	p.add(t, "KIND=Rose")
+	p.commit(t)
 	for _, version := range []string{"v2", "v3"} {
-		contents, err := p.addVersion(Options{Kind: "Lily", Version: version}, p.files(t))
+		contents, err := p.addVersion(Options{Kind: "Lily,Rose", Version: version}, p.files(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,12 +202,20 @@ func TestAddVersion_SecondTime_MovesTheHubAgain(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"v1/lily_admission.go": "hub := &v3.Lily{}", "v2/lily_admission.go": "hub := &v3.Lily{}", "v3/lily_validation.go": ") ValidateRules(", "v3/lily_lifecycle.go": "package v3\n",
+		"v1/rose_admission.go": "knative.Validate(", "v2/rose_admission.go": "knative.Validate(", "v3/rose_admission.go": "package v3\n", "v3/rose_lifecycle.go": "package v3\n",
 	} {
 		if content, err := p.read("pkg/apis/kestrel/" + path); err != nil || strings.Count(content, want) != 1 {
 			t.Errorf("%s (%v) has not %q once:\n%s", path, err, want, content)
 		}
 	}
-	left, err := p.unregister("Lily")
+	left, err := p.unregister("Rose")
+	if err == nil {
+		err = p.writeAll(left, &bytes.Buffer{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, err = p.unregister("Lily")
 	if err != nil || left["post-install/100-migrate-account.yaml"] != account || left["post-install/200-migrate.yaml"] != job {
 		t.Errorf("make drop would leave the kind in the migration (%v): %q", err, left)
 	}
