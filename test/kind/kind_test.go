@@ -114,6 +114,7 @@ func TestMakeVersion_KindJoinsOthers_PassesItsUnitTests(t *testing.T) {
 	copied.run(t, "make kind KIND=Widget VERSION=v1alpha1")
 	copied.Commit(t, "Add a kind", checkout.Committed)
 	copied.reject(t, "make version KIND=Widget VERSION=v1beta1", "VERSION=v1beta1: must be more stable than v1")
+	copied.reject(t, "make version KIND=Widget VERSION=v2", "AddressableService would lack version v2", "KIND=Widget,AddressableService")
 	copied.expectClean(t, "HEAD")
 	copied.run(t, "make version KIND=Widget VERSION=v1")
 	copied.Commit(t, "Add a version", checkout.Committed+1)

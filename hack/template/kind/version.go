@@ -13,6 +13,7 @@ import (
 	"go/format"
 	"io"
 	"io/fs"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,6 +30,7 @@ var (
 	versionName = regexp.MustCompile(`^v[1-9]\d*((alpha|beta)[1-9]\d*)?$`)
 	// chainMarkers place a version in the chain of conversions. The next hub keeps those that keptMarkers matches.
 	chainMarkers = regexp.MustCompile(`(?m)^// \+conversion-gen:(hub|next|annotation|retired)\b.*\n`)
+	listType     = regexp.MustCompile(`(?m)^type (\w+)List struct \{$`)
 	keptMarkers  = regexp.MustCompile(`(?m)^// \+conversion-gen:(annotation|retired)=.*\n`)
 )
 
@@ -101,7 +103,7 @@ func (p *project) addVersion(o Options, files []string) (map[string]string, erro
 	if newest := a.chain[len(a.chain)-1]; newest != o.Version {
 		return nil, fmt.Errorf("VERSION=%s: must be more stable than %s, to which the webhook converts the other versions", o.Version, newest)
 	}
-	if err := a.link(); err != nil {
+	if err := errors.Join(a.checkOthers(o, files), a.link()); err != nil {
 		return nil, err
 	}
 	knative, err := p.find("pkg/webhook/controllers.go", `"(\S+/conversion/knative)"`)
@@ -151,6 +153,30 @@ func (p *project) chainWith(joining, files []string) []string {
 	}
 	slices.SortFunc(joining, version.CompareKubeAwareVersionStrings)
 	return slices.Compact(joining)
+}
+
+// checkOthers fails if kinds that are converted to the former hub would lack the new one, because all conversions of an API end at the same version.
+func (a *addition) checkOthers(o Options, files []string) error {
+	all := strings.Split(o.Kind, ",")
+	for _, file := range files {
+		folder, isTypes := strings.CutSuffix(file, "_types.go")
+		former := path.Base(path.Dir(folder))
+		if !isTypes || path.Dir(folder)+"/" != a.folder(former) || former == a.version || !a.hasConversions(former) {
+			continue
+		}
+		source, err := a.read(file)
+		if err != nil {
+			return err
+		}
+		if kind := listType.FindStringSubmatch(source); kind != nil && !strings.Contains(source, skipMarker) && !slices.Contains(all, kind[1]) {
+			all = append(all, kind[1])
+		}
+	}
+	if others := all[strings.Count(o.Kind, ",")+1:]; len(others) > 0 && !a.hasConversions(a.version) {
+		return fmt.Errorf("KIND=%s: %s would lack version %s, at which all conversions of the API end; add the version to each: KIND=%s",
+			o.Kind, strings.Join(others, ", "), a.version, strings.Join(all, ","))
+	}
+	return nil
 }
 
 // link writes the markers that lead from each version to the next.

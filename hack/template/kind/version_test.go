@@ -238,6 +238,34 @@ func TestAddVersion_TwoKinds_HaveTheSameHub(t *testing.T) {
 	expectTexts(t, "the webhook", contents["pkg/webhook/kinds.go"], []string{"(v1.Install, v2.Install)"}, nil)
 }
 
+// Otherwise, the generator of conversions would end with an error, after minutes and with all of its output.
+func TestAddVersion_ConvertedKindIsNotNamed_IsAnError(t *testing.T) {
+	p := newLily(t)
+	contents, err := p.addVersion(Options{Kind: "Lily", Version: "v2"}, p.files(t))
+	if err == nil {
+		err = p.writeAll(contents, &bytes.Buffer{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.add(t, "KIND=Rose", "VERSION=v1")
+	p.add(t, "KIND=Tulip", "VERSION=v1")
+	p.commit(t)
+	if p, err = readProject(p.root); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.addVersion(Options{Kind: "Rose,Tulip", Version: "v2"}, p.files(t)); err != nil {
+		t.Errorf("the kinds cannot join the hub of the other kind: %v", err)
+	}
+	_, err = p.addVersion(Options{Kind: "Rose,Tulip", Version: "v3"}, p.files(t))
+	if want := "KIND=Rose,Tulip: Lily would lack version v3, at which all conversions of the API end; add the version to each: KIND=Rose,Tulip,Lily"; err == nil || err.Error() != want {
+		t.Errorf("the error is %v, want %q", err, want)
+	}
+	if _, err := p.addVersion(Options{Kind: "Lily", Version: "v3"}, p.files(t)); err != nil {
+		t.Errorf("kinds of one version need the other one: %v", err)
+	}
+}
+
 // The webhook would not find the CRD.
 func TestAddVersion_PluralIsNotTheGuessOfTheWebhook_IsAnError(t *testing.T) {
 	p := newLily(t)
