@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,6 +39,35 @@ func (r repository) expectReference(t *testing.T, kinds string) {
 			}
 		}
 	}
+}
+
+// owner matches a row of the page's table of paths and their owners.
+var owner = regexp.MustCompile("(?m)^\\| `([^|]+)` \\| (generated|the kind's|yours|template's; yours|template's)[ :|]")
+
+// expectOwners expects a kind to have added files of kinds, and to have changed lines of files in which the page lists lines of kinds.
+func (r repository) expectOwners(t *testing.T, page, kind string) {
+	t.Helper()
+	rows := owner.FindAllStringSubmatch(page, -1)
+	for line := range strings.Lines(r.Output(t, "git", "status", "--porcelain", "--untracked-files=all")) {
+		status, path := line[:2], strings.TrimSpace(line[2:])
+		want := map[string]string{"??": "the kind's", " M": "template's; yours"}[status]
+		at := slices.IndexFunc(rows, func(row []string) bool {
+			return slices.ContainsFunc(strings.Split(row[1], "`, `"), func(pattern string) bool { return describes(strings.ReplaceAll(pattern, "KIND", kind), path) })
+		})
+		if at < 0 || rows[at][2] != want && rows[at][2] != "generated" {
+			t.Errorf("make kind leaves %s %s, which is in a row of docs/how-to/fork.md that does not allow it (row %d)", status, path, at)
+		}
+	}
+}
+
+// describes reports whether a pattern matches a path or a folder that it is in.
+func describes(pattern, path string) bool {
+	for ; path != "."; path = filepath.Dir(path) {
+		if ok, err := filepath.Match(pattern, path); ok || err != nil {
+			return ok
+		}
+	}
+	return false
 }
 
 // expectInstalls runs the commands of the README's section about the installation, in one shell, on a control plane without an operator. At the

@@ -42,7 +42,7 @@ func TestFork_SimpleDeployment_IsComplete(t *testing.T) {
 	fork.expectSound(t, variables)
 	fork.Run(t, "make", "test")
 	fork.expectFewLines(t)
-	fork.expectNotices(t, "Acme Inc", "MIT")
+	fork.expectKind(t, template.Read(t, "docs/how-to/fork.md"), "Acme Inc", "MIT")
 	fork.Run(t, "go", "list", "-tags", "nightly", "-export", "-test", "./...") // compiles all tests
 	fork.expectInstalls(t)
 	fork.expectReleases(t)
@@ -204,16 +204,16 @@ func (r repository) expectFewLines(t *testing.T) {
 	}
 }
 
-// expectNotices expects both copyright notices and the template's license in files from the template, and the notice and the license of the fork alone in
-// files that the fork adds.
-func (r repository) expectNotices(t *testing.T, authors, license string) {
+// expectKind adds a kind whose state is in a service, and runs its tests. It expects both copyright notices and the template's license in files from the
+// template, and the notice and the license of the fork alone in files that the fork adds. The page lists who owns the files that change.
+func (r repository) expectKind(t *testing.T, page, authors, license string) {
 	t.Helper()
 	const template, spdx = "Copyright 2026 The Mallard Authors.\n", "SPDX-License-Identifier: "
 	own := "Copyright 2026 " + authors + ".\n"
 	if text := r.Read(t, "cmd/controller/main.go"); !strings.HasPrefix(text, "/*\n"+template+own+spdx+"Apache-2.0\n") {
 		t.Errorf("a file from the template does not begin with both notices and its license:\n%s", text)
 	}
-	r.Run(t, "make", "kind", "KIND=Widget")
+	r.Run(t, "make", "kind", "KIND=Widget", "OWNS=external")
 	for path, want := range map[string]string{
 		"pkg/reconciler/widget/doc.go": "/*\n" + own + spdx + license, "config/300-widget.yaml": "# " + own + "# " + spdx + license,
 	} {
@@ -221,8 +221,10 @@ func (r repository) expectNotices(t *testing.T, authors, license string) {
 			t.Errorf("%s does not begin with the notice and the license of the fork alone:\n%s", path, text)
 		}
 	}
+	r.expectOwners(t, page, "widget")
 	r.Run(t, "make", "verify", "ARGS=repository")
 	r.Run(t, "make", "lint", "ARGS=--fast-only")
+	r.Run(t, "bash", "-c", "source hack/modules.sh; go test -vet=off ./pkg/apis/... ./pkg/reconciler/widget ./test/widget")
 	r.Run(t, "make", "drop", "KIND=Widget", "FORCE=1")
 	if changed := r.Output(t, "git", "status", "--porcelain"); changed != "" {
 		t.Errorf("make drop left changes:\n%s", changed)
