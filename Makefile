@@ -51,7 +51,7 @@ OBJECTS ?= 1000
 RUNS ?= 3
 IDLE ?= 1m
 # The program that changes the repository as a template. It is built, since Ctrl-C would end go run before the program has cleaned up.
-TEMPLATE = go build -o .cache/template ./hack/template && .cache/template
+TEMPLATE = GOGC=400 go build -o .cache/template ./hack/template && .cache/template
 
 .PHONY: help
 help: ## Lists the targets

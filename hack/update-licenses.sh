@@ -15,8 +15,9 @@ fi
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 readonly output="${1:-${PWD}/third_party}"
 
-# The programs are looked at as images are built: no flags or workspace of the caller's, no C.
-export GOWORK=off GOFLAGS=-trimpath CGO_ENABLED=0
+# The programs are looked at as images are built: no flags or workspace of the caller's, no C. The flags of the compiler are those of hack/modules.sh.
+GOFLAGS="$(paste -sd' ' hack/goflags)"
+export GOWORK=off GOFLAGS CGO_ENABLED=0 GOGC="${GOGC:-400}"
 
 # MPL-2.0 also asks to say where the source of its files is: the list does, by module and version, and none of the files is changed.
 readonly allowed=' Apache-2.0 BSD-2-Clause BSD-3-Clause ISC MIT MPL-2.0 '
@@ -27,10 +28,13 @@ readonly scratch
 trap 'rm -rf -- "${scratch}"' EXIT
 printf '{{range .}}{{.LicensePath}},{{.LicenseName}},{{.Name}}\n{{end}}' >"${scratch}/template"
 
-tool="$(go -C hack/tools tool -n go-licenses)"
+# As hack/update-codegen.sh builds its tools.
+readonly tool="${PWD}/.cache/tools/go-licenses"
+mkdir -p "${tool%/*}"
+go -C hack/tools build -buildvcs=false -o "${tool}" github.com/google/go-licenses/v2
 goroot="$(go env GOROOT)"
 cache="$(go env GOMODCACHE)"
-readonly tool goroot cache
+readonly goroot cache
 mapfile -t programs < <(find cmd -mindepth 2 -maxdepth 2 -name kodata -printf './%h\n' | sort)
 go mod download
 # A folder that replaces a module has no version. In a release of the operator, nothing is replaced.
@@ -38,8 +42,8 @@ mapfile -t own < <(go list -m -f '{{with .Replace}}{{if not .Version}}{{$.Path}}
 own+=("$(go list -m)")
 reports=()
 for architecture in amd64 arm64; do
-  # It would look for the page of each license in the web, which is not needed here.
-  GOOS=linux GOARCH="${architecture}" HTTPS_PROXY=http://127.0.0.1:9 "${tool}" report "${programs[@]}" --ignore "$(IFS=,; echo "${own[*]}")" \
+  # It would look for the page of each license in the web, which is not needed here. By GOROOT it knows the standard library.
+  GOROOT="${goroot}" GOOS=linux GOARCH="${architecture}" HTTPS_PROXY=http://127.0.0.1:9 "${tool}" report "${programs[@]}" --ignore "$(IFS=,; echo "${own[*]}")" \
     --template "${scratch}/template" >"${scratch}/found-${architecture}" 2>"${scratch}/log-${architecture}" &
   reports+=($!)
 done
@@ -47,6 +51,10 @@ for report in "${reports[@]}"; do
   wait "${report}" || { cat -- "${scratch}"/log-* >&2; exit 1; }
 done
 cat -- "${scratch}"/found-* >"${scratch}/found"
+if [[ ! -s "${scratch}/found" ]]; then
+  echo "licenses: ${tool##*/} has found no linked module" >&2
+  exit 1
+fi
 echo "${goroot}/LICENSE,BSD-3-Clause,std" >>"${scratch}/found"
 
 # copy FILE FOLDER copies a text. git would change the line ends anyway, and what is generated has to be what is committed.

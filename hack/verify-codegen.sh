@@ -32,6 +32,9 @@ trap 'rm -rf -- "${copy}"' EXIT
 for path in "${paths[@]}" "${others[@]}"; do
   cp -R -- "${path}" "${copy}/"
 done
+# The tools are linked once.
+mkdir -p .cache/tools "${copy}/.cache"
+ln -s "${PWD}/.cache/tools" "${copy}/.cache/tools"
 "${copy}/hack/update-codegen.sh"
 
 stale=0

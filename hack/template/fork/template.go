@@ -61,7 +61,7 @@ var parts = []part{{
 		{".github/dependabot.yml", `, "/conversion(/\*)*"`, ""},
 		{"hack/update-codegen.sh", `(?ms)^# deep_copies .*?^\)\n\n`, ""},
 		{"hack/update-codegen.sh", `(?ms)^if \[\[ -d conversion && .*?^fi\n\n`, ""},
-		{"hack/update-codegen.sh", `go -C conversion/cmd/assign-gen build -o "\$\{assign_gen\}"`, `$0 ` + oldModule + `/conversion/cmd/assign-gen`},
+		{"hack/update-codegen.sh", `assign-gen build .* "\$\{assign_gen\}"`, `$0 ` + oldModule + `/conversion/cmd/assign-gen`},
 		{"hack/update-codegen.sh", `go -C conversion/cmd/assign-gen build`, `go -C hack/tools build`},
 	},
 }, {

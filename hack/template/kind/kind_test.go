@@ -7,12 +7,19 @@ package kind
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
 	"go/parser"
 	"go/token"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 )
 
 func TestNewModel_OptionIsInvalid_NamesVariableAndValues(t *testing.T) {
@@ -69,6 +76,22 @@ func TestFiles_EveryCombination_IsWellFormed(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestKindsOfKubernetes_AreThoseOfClientGo(t *testing.T) {
+	versions := map[string]string{}
+	for gvk := range scheme.Scheme.AllKnownTypes() {
+		if version := gvk.GroupVersion().String(); gvk.Version != runtime.APIVersionInternal && !strings.HasSuffix(gvk.Kind, "List") {
+			versions[gvk.Kind] = min(version, cmp.Or(versions[gvk.Kind], version))
+		}
+	}
+	var want strings.Builder
+	for _, kind := range slices.Sorted(maps.Keys(versions)) {
+		fmt.Fprintln(&want, kind, versions[kind])
+	}
+	if kindsOfKubernetes != want.String() {
+		t.Errorf("kubernetes.txt lists other kinds than client-go. Copy these lines:\n%s", &want)
 	}
 }
 
@@ -149,6 +172,9 @@ func TestPluralOf_IsThatOfTheGenerators(t *testing.T) {
 	} {
 		if got := pluralOf(kind); got != want {
 			t.Errorf("the plural of %s is %s, want %s", kind, got, want)
+		}
+		if guess, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Kind: kind}); guessOf(kind) != guess.Resource {
+			t.Errorf("the guess for %s is %s, want %s", kind, guessOf(kind), guess.Resource)
 		}
 	}
 }

@@ -6,13 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package kind
 
 import (
+	_ "embed"
 	"fmt"
 	"go/token"
 	"regexp"
 	"slices"
 	"strings"
-
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/mallard-dev/mallard/hack/template/command"
 )
@@ -47,6 +46,12 @@ func ParseOptions(args []string, allowed ...string) (Options, error) {
 // longestKind leaves room for the suffixes of generated names in lines and labels.
 const longestKind = 30
 
+// kindsOfKubernetes has a line for each kind of Kubernetes, with a version that has it. The scheme of client-go lists them, too, but the first make fork
+// would compile all of their types.
+//
+//go:embed kubernetes.txt
+var kindsOfKubernetes string
+
 var kindPattern = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 
 func (p *project) checkKind(kind string) error {
@@ -62,9 +67,9 @@ func (p *project) checkKind(kind string) error {
 	case token.IsKeyword(lower) || slices.Contains([]string{"internal", "vendor", "testdata", "main"}, lower):
 		return invalid("%s cannot be the name of a Go package", lower)
 	}
-	for gvk := range scheme.Scheme.AllKnownTypes() {
-		if strings.EqualFold(gvk.Kind, kind) {
-			return invalid("Kubernetes has a kind of this name (%s), which kubectl would mix up with it", gvk.GroupVersion())
+	for line := range strings.Lines(kindsOfKubernetes) {
+		if existing, version, _ := strings.Cut(strings.TrimSpace(line), " "); strings.EqualFold(existing, kind) {
+			return invalid("Kubernetes has a kind of this name (%s), which kubectl would mix up with it", version)
 		}
 	}
 	return nil
