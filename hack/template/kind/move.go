@@ -15,6 +15,8 @@ import (
 
 var (
 	packageClause = regexp.MustCompile(`(?m)^package v\w+?(_test)?$`)
+	// olderMarkers are about differences from the version before, which the added version does not have.
+	olderMarkers = regexp.MustCompile(`(?m)^\t// \+conversion:older\b.*\n`)
 	// hubLines are those of types that are stored and reconciled.
 	hubLines = regexp.MustCompile(`(?m)^(// \+(genclient|genreconciler|kubebuilder:storageversion)\b.*|\t_ (kmeta\.OwnerRefable|duckv1\.KRShaped) .*)\n`)
 )
@@ -76,6 +78,7 @@ func (a *addition) move(m *model, from string, files []string) error {
 		case "types.go":
 			source = strings.Replace(source, skipMarker, skip, 1)
 			older = hubLines.ReplaceAllString(source, "")
+			source = olderMarkers.ReplaceAllString(source, "")
 			if !strings.Contains(older, " kmeta.") {
 				older = strings.Replace(older, "\t\"knative.dev/pkg/kmeta\"\n", "", 1)
 			}

@@ -183,6 +183,7 @@ func TestAddVersion_VersionsOfConversions_AreOneChain(t *testing.T) {
 
 // After a version was added, the next one is added to the new hub, and the oldest version is validated by it.
 func TestAddVersion_SecondTime_MovesTheHubAgain(t *testing.T) {
+	const marker = "\t// +conversion:older=augment\n"
 	p := newLily(t)
 	p.addWebhooks(t)
 	p.add(t, "KIND=Rose")
@@ -199,8 +200,13 @@ func TestAddVersion_SecondTime_MovesTheHubAgain(t *testing.T) {
 		if p, err = readProject(p.root); err != nil {
 			t.Fatal(err)
 		}
+		types := strings.Replace(contents["pkg/apis/kestrel/"+version+"/lily_types.go"], "\tMessage string", marker+"\tMessage string", 1)
+		if err := p.write("pkg/apis/kestrel/"+version+"/lily_types.go", types); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for path, want := range map[string]string{
+		"v2/lily_types.go": marker, "v3/lily_types.go": marker, // the one that was written after the version was added
 		"v1/lily_admission.go": "hub := &v3.Lily{}", "v2/lily_admission.go": "hub := &v3.Lily{}", "v3/lily_validation.go": ") ValidateRules(", "v3/lily_lifecycle.go": "package v3\n",
 		"v1/rose_admission.go": "knative.Validate(", "v2/rose_admission.go": "knative.Validate(", "v3/rose_admission.go": "package v3\n", "v3/rose_lifecycle.go": "package v3\n",
 	} {
