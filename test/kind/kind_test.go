@@ -121,6 +121,11 @@ func TestMakeVersion_KindJoinsOthers_PassesItsUnitTests(t *testing.T) {
 	copied.run(t, "make verify ARGS='modules format codegen'")
 	copied.run(t, "go test -vet=off ./test/repository -run 'Kinds?_|PostInstall'")
 	copied.run(t, "go test -vet=off -short ./pkg/apis/samples/... ./pkg/reconciler/widget ./pkg/webhook")
+	// The hub moves. Files that only AddressableService has use methods that have moved, too.
+	if out := copied.run(t, "make version KIND=Widget,AddressableService VERSION=v2"); !strings.Contains(out, "\nv1 → v2: ") {
+		t.Errorf("make version generates no conversion to v2:\n%s", out)
+	}
+	copied.run(t, "git reset --quiet --hard && git clean --quiet --force -d")
 	copied.run(t, "make drop KIND=Widget")
 	copied.expectClean(t, "HEAD~2")
 }
