@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -141,12 +142,14 @@ func FuzzRun_Answers(f *testing.F) {
 			content = encodedStatus(code, reason, message, hasDetails, cause, field, retryAfter)
 		}
 		var answered atomic.Int32
+		var onAnswer func()
 		client, err := New(&rest.Config{Host: "http://a", Transport: roundTrip(func(request *http.Request) (*http.Response, error) {
 			if of := served(request); of != nil {
 				encoded, err := json.Marshal(of)
 				return answer(request, http.StatusOK, nil, encoded), err
 			}
 			answered.Add(1)
+			onAnswer()
 			header := http.Header{}
 			if retryAfter > 0 {
 				header.Set("Retry-After", strconv.Itoa(retryAfter))
@@ -156,10 +159,11 @@ func FuzzRun_Answers(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The client waits as long as the answer suggests; the first answer is the one that counts.
+		// The client waits as long as the answer suggests; the first answer is the one that counts, however late it is.
 		within := func() context.Context {
-			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			ctx, cancel := context.WithCancel(t.Context())
 			t.Cleanup(cancel)
+			onAnswer = sync.OnceFunc(func() { time.AfterFunc(50*time.Millisecond, cancel) })
 			return ctx
 		}
 		for i, op := range everyOperation() {
