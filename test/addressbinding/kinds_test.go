@@ -81,6 +81,10 @@ func TestAddressBinding_CRDWithATemplate_IsBound(t *testing.T) {
 			t.Errorf("the binding has left something behind (-before, +after):\n%s", diff)
 		}
 	})
+	t.Run("unless admission rejects it", func(t *testing.T) {
+		t.Parallel()
+		newWorld(t, env).oneIsRejected(t, group)
+	})
 	for name, spec := range map[string]string{"empty": "{}", "strange": "{template: text}"} {
 		for by, change := range map[string]func(*testing.T, *world, harness.Ref){
 			"user": func(t *testing.T, w *world, k harness.Ref) {

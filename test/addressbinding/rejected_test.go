@@ -38,11 +38,9 @@ spec: {policyName: %[1]s, validationActions: [Deny]}
 `, group))
 }
 
-func TestAddressBinding_OneSubjectRejectedByAdmission_OthersAreBound(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, harness.Shared(t))
-	const group = "rejecting.example.com"
-	w.Define(t, workerCRD(group, anything, true))
+// oneIsRejected has admission reject one of two subjects. The other one is bound.
+func (w *world) oneIsRejected(t *testing.T, group string) {
+	t.Helper()
 	w.reject(t, group)
 	refs := w.Apply(t, w.ns, worker(group, "a", withContainers)+"---\n"+worker(group, "b", withContainers))
 	w.Patch(t, refs[0], `{"metadata": {"labels": {"kept": ""}}}`)

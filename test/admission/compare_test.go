@@ -132,7 +132,11 @@ func compareWithWebhook(t *testing.T, env *harness.Env, gvr schema.GroupVersionR
 	random func(r *rand.Rand, namespace, name string) (*unstructured.Unstructured, bool),
 ) {
 	t.Helper()
-	w, r, ns := webhookCode{newObject}, rand.New(testrand.Source(t)), env.Namespace(t)
+	inputs, stored := testrand.Inputs(t), 30
+	if testing.Short() {
+		inputs, stored = testrand.AtMost(t, 30), 10
+	}
+	w, r, ns := webhookCode{newObject}, rand.New(testrand.SourceFor(t, inputs)), env.Namespace(t)
 	quiet := rest.CopyConfig(env.Config)
 	quiet.WarningHandler = rest.NoWarnings{}
 	objects := dynamic.NewForConfigOrDie(quiet).Resource(gvr).Namespace(ns)
@@ -141,17 +145,17 @@ func compareWithWebhook(t *testing.T, env *harness.Env, gvr schema.GroupVersionR
 	env.Patch(t, namespace, `{"metadata": {"labels": {"webhooks.knative.dev/exclude": ""}}}`)
 	awaitAdmissionIn(t, env, ns, false)
 	var live []*unstructured.Unstructured
-	for i := range 30 {
+	for i := range stored {
 		o, _ := random(r, ns, fmt.Sprintf("live-%d", i))
-		if stored, err := objects.Create(t.Context(), o, metav1.CreateOptions{}); err == nil {
-			live = append(live, stored)
+		if created, err := objects.Create(t.Context(), o, metav1.CreateOptions{}); err == nil {
+			live = append(live, created)
 		}
 	}
 	env.Patch(t, namespace, `{"metadata": {"labels": {"webhooks.knative.dev/exclude": null}}}`)
 	awaitAdmissionIn(t, env, ns, true)
 
 	answers := map[string]int{}
-	for range testrand.Inputs(t) {
+	for range inputs {
 		sent, invalid := random(r, ns, "new")
 		answer, err := objects.Create(t.Context(), sent, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		answers["create: "+w.compare(apis.WithinCreate(t.Context()), t, sent, invalid, answer, err)]++
