@@ -91,31 +91,34 @@ func (s *scene) effects(name string) int {
 // A proxy can answer a write with any code after the API server has executed it, or before.
 func TestWrite_AnyAnswer_IsExecutedOnceOrReported(t *testing.T) {
 	for _, code := range answerCodes {
-		for way, transport := range []*answering{
-			{code: code, retryAfter: true},
-			{code: code, executed: true},
-			{code: code, executed: true, retryAfter: true},
-			{code: code, executed: true, retryAfter: true, keepsHead: true},
+		for way, of := range []struct{ executed, retryAfter, keepsHead bool }{
+			{retryAfter: true},
+			{executed: true},
+			{executed: true, retryAfter: true},
+			{executed: true, retryAfter: true, keepsHead: true},
 		} {
-			t.Run(fmt.Sprintf("%d/%d", code, way), func(t *testing.T) {
-				s := newScene(t)
-				client := s.wrapped(func(next http.RoundTripper) http.RoundTripper {
-					transport.next = next
-					return transport
-				})
-				s.applyEach(10, `{apiVersion: `+group+`/v1, kind: Widget, metadata: {name: w%d}, spec: {list: [a]}}`)
-				for i := range 10 {
-					id, name := []string{"", "id"}[i%2], fmt.Sprintf("w%d", i)
-					op := s.appending(name, id)[i/2]
-					transport.left.Store(1)
-					result, err := client.Run(t.Context(), op)
-					effects, class := s.effects(name), crud.ClassOf(err)
-					if effects > 1 || err == nil && effects == 0 || err != nil && (class != crud.Uncertain || op.ID != "") {
-						t.Errorf("%s with id %q (executed: %t, Retry-After: %t, headers: %t): %d effects, %s, %v", op, op.ID,
-							transport.executed, transport.retryAfter, transport.keepsHead, effects, result.Outcome, err)
+			for _, id := range []string{"", "id"} {
+				t.Run(fmt.Sprintf("%d/%d/%s", code, way, id), func(t *testing.T) {
+					transport := &answering{code: code, executed: of.executed, retryAfter: of.retryAfter, keepsHead: of.keepsHead}
+					s := newScene(t)
+					client := s.wrapped(func(next http.RoundTripper) http.RoundTripper {
+						transport.next = next
+						return transport
+					})
+					s.applyEach(5, `{apiVersion: `+group+`/v1, kind: Widget, metadata: {name: w%d}, spec: {list: [a]}}`)
+					for n := range 5 {
+						name := fmt.Sprintf("w%d", n)
+						op := s.appending(name, id)[n]
+						transport.left.Store(1)
+						result, err := client.Run(t.Context(), op)
+						effects, class := s.effects(name), crud.ClassOf(err)
+						if effects > 1 || err == nil && effects == 0 || err != nil && (class != crud.Uncertain || op.ID != "") {
+							t.Errorf("%s with id %q (executed: %t, Retry-After: %t, headers: %t): %d effects, %s, %v", op, op.ID,
+								transport.executed, transport.retryAfter, transport.keepsHead, effects, result.Outcome, err)
+						}
 					}
-				}
-			})
+				})
+			}
 		}
 	}
 }
