@@ -83,13 +83,20 @@ func (a Arguments) build(ctx context.Context, commit, root string) error {
 	if err := (record{Commit: commit, Arguments: a.recorded()}).write(root); err != nil {
 		return err
 	}
-	for _, step := range [][]string{
+	steps := [][]string{
 		{"git", "init", "--quiet", "--initial-branch=main"},
 		{"go", "-C", "hack/tools", "mod", "tidy"},
-		{"make", "generate", "ARGS=kinds"},
-		{"bash", "-e", "-c", tidyOthers},
-		{"git", "add", "--all"},
-	} {
+	}
+	if !filepath.IsAbs(a.Modules) {
+		// go.sum lacks the modules of the template. Some packages import clients that are generated next.
+		steps = append(steps, []string{"go", "mod", "tidy", "-e"})
+	}
+	steps = append(steps,
+		[]string{"make", "generate", "ARGS=kinds"},
+		[]string{"bash", "-e", "-c", tidyOthers},
+		[]string{"git", "add", "--all"},
+	)
+	for _, step := range steps {
 		report(strings.Join(step, " "))
 		if _, err := command.Output(ctx, root, step[0], step[1:]...); err != nil {
 			return a.withRemedy(err)
