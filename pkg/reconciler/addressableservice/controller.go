@@ -7,11 +7,9 @@ package addressableservice
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -53,9 +51,6 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 	})
 	r.tracker = impl.Tracker
 
-	if err := errors.Join(addressableServices.Informer().SetTransform(withoutManagedFields), services.Informer().SetTransform(withoutManagedFields)); err != nil {
-		logger.Fatalw("Setting the transform of an informer failed", "error", err)
-	}
 	addressableServices.Informer().AddEventHandler(cache.FilteringResourceEventHandler{FilterFunc: isOurs, Handler: controller.HandleAll(impl.Enqueue)})
 	addressableServices.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: r.tracker.OnDeletedObserver})
 
@@ -79,12 +74,4 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		}
 	}))
 	return impl
-}
-
-// withoutManagedFields is a cache.TransformFunc. Caches and updates are smaller without them, and the API server keeps those of an update that has none.
-func withoutManagedFields(object any) (any, error) {
-	if accessor, err := meta.Accessor(object); err == nil {
-		accessor.SetManagedFields(nil)
-	}
-	return object, nil
 }

@@ -26,7 +26,6 @@ import (
 	_ "knative.dev/pkg/client/injection/ducks/duck/v1/addressable/fake"
 	fakekubeclient "knative.dev/pkg/client/injection/kube/client/fake"
 	_ "knative.dev/pkg/client/injection/kube/informers/core/v1/namespace/fake"
-	serviceinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/service"
 	_ "knative.dev/pkg/client/injection/kube/informers/core/v1/service/fake"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
@@ -138,26 +137,6 @@ func TestController_TargetChanges_Reconciles(t *testing.T) {
 		}
 		r.becomes(t, "a", "")
 		r.becomes(t, "b", "")
-	}
-}
-
-func TestController_Caches_HaveNoManagedFields(t *testing.T) {
-	r := run(t)
-	managed := []metav1.ManagedFieldsEntry{{Manager: "client"}}
-	as, target := object("a"), service(ns, "target")
-	as.ManagedFields, target.ManagedFields = managed, managed
-	if _, err := fakekubeclient.Get(r.ctx).CoreV1().Services(ns).Create(r.ctx, target, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	r.create(t, as)
-	r.becomes(t, "a", "http://"+host)
-	cached, err := addressableserviceinformer.Get(r.ctx).Lister().AddressableServices(ns).Get("a")
-	if err != nil || cached.ManagedFields != nil {
-		t.Errorf("the cache has the managedFields %v of the AddressableService, and returns the error %v", cached.ManagedFields, err)
-	}
-	cachedTarget, err := serviceinformer.Get(r.ctx).Lister().Services(ns).Get("target")
-	if err != nil || cachedTarget.ManagedFields != nil {
-		t.Errorf("the cache has the managedFields %v of the Service, and returns the error %v", cachedTarget.ManagedFields, err)
 	}
 }
 
