@@ -141,8 +141,8 @@ func (c *call) awaitGone(ctx context.Context, live *unstructured.Unstructured) (
 	}
 }
 
-// awaitEvent waits until the object changes, at most for a time. It reports false if it sees no change, for example because watching needs a
-// permission that deletions do not need.
+// awaitEvent waits until the object changes, at most for a time. It reports false if it cannot watch the object, which needs a permission that
+// deletions do not need.
 func (c *call) awaitEvent(ctx context.Context, live *unstructured.Unstructured, limit time.Duration) bool {
 	if c.cannotWatch {
 		return false
@@ -155,8 +155,12 @@ func (c *call) awaitEvent(ctx context.Context, live *unstructured.Unstructured, 
 		return false
 	}
 	defer events.Stop()
-	event, ok := <-events.ResultChan() // it is closed when the context ends
-	return ok && event.Type != watch.Error
+	select {
+	case event, ok := <-events.ResultChan():
+		return ok && event.Type != watch.Error
+	case <-ctx.Done(): // which does not end the watch: a request that was sent is completed
+		return true
+	}
 }
 
 // replaceTerminating creates an object again once the present one is deleted, for which it waits only if the operation requires it.

@@ -217,11 +217,11 @@ func TestProgram_Interrupt_CompletesTheRequestAndExecutesNoOther(t *testing.T) {
 
 	s.patch(configMaps, "a", `{"metadata":{"finalizers":["example.com/held"]}}`)
 	s.Cleanup(func() { s.patch(configMaps, "a", `{"metadata":{"finalizers":null}}`) })
-	deletions := s.proxy.Count(harness.Matching("delete", "configmaps").And(harness.InNamespace(s.ns)))
+	watches := s.proxy.Count(harness.Matching("watch", "configmaps").And(harness.InNamespace(s.ns)))
 	waiting := s.start(continuing+"{operationType: EnsureDeleted, kind: cm, name: a, wait: 10m}\n---\n"+patchB, apply...)
-	harness.Eventually(t, "the program deletes the object", func(context.Context) error {
-		if deletions() == 0 {
-			return errors.New("it has not")
+	harness.Eventually(t, "the program waits for the deletion", func(context.Context) error {
+		if watches() == 0 {
+			return errors.New("it does not watch the object")
 		}
 		return nil
 	})
