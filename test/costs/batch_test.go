@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
@@ -123,10 +124,14 @@ func (k kind) create(t testing.TB, env *harness.Env, ns string, count, writers i
 	if err != nil {
 		t.Fatalf("listing the objects: %v", err)
 	}
+	// The API server ends a watch whose client does not keep up with the events, for example on a busy machine.
+	events, err := watchtools.NewRetryWatcherWithContext(t.Context(), list.GetResourceVersion(), &cache.ListWatch{WatchFuncWithContext: client.Watch})
+	if err != nil {
+		t.Fatalf("watching the objects: %v", err)
+	}
+	t.Cleanup(events.Stop)
 	b := newBatch(count)
-	go b.follow(k.namePrefix(), func(after string) (watch.Interface, error) {
-		return client.Watch(t.Context(), metav1.ListOptions{ResourceVersion: after})
-	}, list.GetResourceVersion())
+	go b.follow(events, k.namePrefix())
 	b.creating = each(t, count, writers, func(n int) error {
 		b.sent[n] = time.Now()
 		_, err := client.Create(t.Context(), k.object(n), metav1.CreateOptions{})
@@ -150,38 +155,25 @@ func each(t testing.TB, count, writers int, do func(n int) error) time.Duration 
 	return time.Since(start)
 }
 
-// follow notes when each object becomes Ready. The API server ends a watch whose client does not keep up with
-// the events, which a busy machine causes: it continues after the last one.
-func (b *batch) follow(prefix string, watchAfter func(resourceVersion string) (watch.Interface, error), last string) {
+// follow notes when each object becomes Ready.
+func (b *batch) follow(events watch.Interface, prefix string) {
 	defer close(b.ended)
-	left := len(b.ready)
-	for left > 0 {
-		events, err := watchAfter(last)
-		if err != nil {
-			b.err = fmt.Errorf("watching the objects, of which %d are not Ready yet: %w", left, err)
+	for left := len(b.ready); left > 0; {
+		event := <-events.ResultChan()
+		object, ok := event.Object.(*unstructured.Unstructured)
+		if !ok {
+			b.err = fmt.Errorf("the watch ended before %d of %d objects were Ready: %v", left, len(b.ready), event.Object)
 			return
 		}
-		for event := range events.ResultChan() {
-			object, ok := event.Object.(*unstructured.Unstructured)
-			if !ok {
-				b.err = fmt.Errorf("the watch ended before %d of %d objects were Ready: %v", left, len(b.ready), event.Object)
-				return
-			}
-			last = object.GetResourceVersion()
-			if b.note(object, prefix) {
-				if left--; left == 0 {
-					events.Stop()
-					return
-				}
-			}
+		if b.note(object, prefix) {
+			left--
 		}
 	}
 }
 
 // note notes when an object is delivered as Ready, and reports whether that is the first time. Other objects have names without the prefix.
 func (b *batch) note(object *unstructured.Unstructured, prefix string) bool {
-	number, _ := strings.CutPrefix(object.GetName(), prefix)
-	n, err := strconv.Atoi(number)
+	n, err := strconv.Atoi(strings.TrimPrefix(object.GetName(), prefix))
 	if err != nil || !b.ready[n].IsZero() || harness.Ready(object) != nil {
 		return false
 	}

@@ -12,7 +12,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +22,7 @@ import (
 
 	"github.com/mallard-dev/mallard/localcluster/env/controlplane"
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 var (
@@ -54,7 +54,10 @@ var operators = []operator{
 		options: []harness.Option{harness.AllVersions()},
 	},
 	{
-		name: ours.name + " without webhooks", folder: ours.folder, processes: []string{controllerName}, kind: ours.kind, prepare: withoutWebhooks,
+		name: ours.name + " without webhooks", folder: ours.folder, processes: []string{controllerName}, kind: ours.kind,
+		prepare: func(t testing.TB) []harness.Option {
+			return []harness.Option{harness.WithConfig(fixtures.NoWebhooks(t))}
+		},
 	},
 	{
 		name: "sample-controller", folder: sampleController, processes: []string{controllerName, webhookName}, kind: simple, logsErrors: true,
@@ -108,27 +111,6 @@ func chosen(t *testing.T) []operator {
 		}
 	}
 	return left
-}
-
-// withoutWebhooks returns the overlay no-webhooks, and starts the version of Kubernetes whose API has its policies.
-func withoutWebhooks(t testing.TB) []harness.Option {
-	t.Helper()
-	repository, err := controlplane.Repository()
-	if err != nil {
-		t.Fatal(err)
-	}
-	command := exec.CommandContext(t.Context(), "go", "tool", "localcluster", "exec", "kubectl", "kustomize", "kustomize/overlays/no-webhooks")
-	command.Dir, command.Stderr = repository, os.Stderr
-	manifests, err := command.Output()
-	if err != nil {
-		t.Fatalf("rendering the overlay no-webhooks: %v", err)
-	}
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "all.yaml"), manifests, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("LOCALCLUSTER_KUBERNETES", "1.36")
-	return []harness.Option{harness.WithConfig(dir)}
 }
 
 // env begins the environment variables of a container.
