@@ -190,8 +190,6 @@ func (e effect) explains(op Ref, class Class, message string) bool {
 }
 
 func (e effect) mentionedIn(message string) bool {
-	if e.Name == "" || !strings.Contains(strings.ToLower(message), strings.ToLower(e.Kind)) {
-		return false
-	}
-	return strings.Contains(message, `"`+e.Name+`"`) || strings.Contains(message+" ", "name "+e.Name+" ")
+	isNamed := strings.Contains(message, `"`+e.Name+`"`) || strings.Contains(message+" ", "name "+e.Name+" ")
+	return e.Name != "" && isNamed && strings.Contains(strings.ToLower(message), strings.ToLower(e.Kind))
 }
