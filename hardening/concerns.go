@@ -37,11 +37,12 @@ const (
 	fields     concern = "fields"     // defaulting removes fields of later releases, and rejects wrong types before the schema can name them
 	// registration is about kube-apiserver: it keeps an old webhook configuration, indefinitely, if two of them change at the same moment
 	registration concern = "registration"
+	renewals     concern = "renewals" // a leader writes its leases as often as a standby, which is to replace it soon, reads them
 )
 
 var concerns = []concern{
 	limits, panics, backoff, postponing, references, tombstones, ducks, stopping, ports, probes, requests, attributes, configmaps, retries, secrets,
-	fields, registration,
+	fields, registration, renewals,
 }
 
 // parseOff returns the concerns that the environment variable switches off.

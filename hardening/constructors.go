@@ -47,7 +47,8 @@ type process struct {
 	// running is set when the informers start: ConfigMaps were read, and an error in one of them does not end the process anymore.
 	running atomic.Bool
 	// leases is set at the first response about a lease.
-	leases atomic.Bool
+	leases   atomic.Bool
+	renewals sync.Map // of the URL of a lease to its renewal
 	// signal is the context that ends at SIGTERM. The goroutine of the main sets it before others start.
 	signal context.Context //nolint:containedctx // the lifetime of the process
 	// log is the logger of the process once a constructor was called, and a fallback before.

@@ -38,9 +38,9 @@ func (t *transport) WrappedRoundTripper() http.RoundTripper { return t.inner }
 
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
-	response, err := t.inner.RoundTrip(request)
+	response, err := t.send(request)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it is not ours
+		return nil, err
 	}
 	if strings.Contains(request.URL.Path, "/leases") && (response.StatusCode < http.StatusBadRequest || response.StatusCode == http.StatusNotFound) {
 		t.process.leases.Store(true)
