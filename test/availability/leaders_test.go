@@ -222,7 +222,7 @@ func TestLeader_LeaseIsDeletedOrStolen_OneLeadsAgain(t *testing.T) {
 }
 
 // awaitOneWriter waits until the holder of the lease alone writes about an object that changes repeatedly. A leader whose lease another process has taken
-// leads for renew-deadline more.
+// leads for renew-deadline more, from its next renewal on.
 func (f farm) awaitOneWriter(t *testing.T, name string) {
 	t.Helper()
 	objects := fixtures.Client(f.Env).SamplesV1().AddressableServices(f.ns)
