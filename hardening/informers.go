@@ -60,34 +60,23 @@ func (p *process) reportUnsynced(stop <-chan struct{}) {
 // have reports whether no cache lacks a write. An object that no informer watches is in none.
 func (i *informers) have(w write) bool {
 	for _, informer := range i.list() {
-		if !informer.reads(w) || w.method == http.MethodPost && informer.selects.Load() {
-			continue
-		}
 		item, exists, _ := informer.GetIndexer().GetByKey(cache.MetaObjectToName(&w).String())
-		cached, _ := item.(metav1.Object)
-		if w.Kind == "" && (!exists || cached.GetUID() != w.UID) {
-			continue
-		}
-		if !w.has(cached) {
+		if cached, ok := item.(metav1.Object); ok && cached.GetUID() == w.UID && !w.isIn(cached) || !exists && informer.awaits(w) {
 			return false
 		}
 	}
 	return true
 }
 
-// reads reports whether the object of a write may be in the cache of the informer.
-func (i *informer) reads(w write) bool {
-	if i.resource.Empty() {
-		return w.Kind == "" || i.kind == w.Kind
-	}
-	return i.resource == w.resource && i.HasSynced()
+// awaits reports whether an object that was created will be in the cache of the informer.
+func (i *informer) awaits(w write) bool {
+	return w.method == http.MethodPost && !i.selects.Load() && (i.kind == w.Kind || i.resource == w.resource && i.HasSynced())
 }
 
-// missed is called with a write that did not arrive within patience. Informers of the kind that lack a created object select others.
+// missed is called with a write that did not arrive within patience. Informers that lack a created object select others.
 func (i *informers) missed(w write) {
 	for _, informer := range i.list() {
-		_, exists, _ := informer.GetIndexer().GetByKey(cache.MetaObjectToName(&w).String())
-		if informer.kind == w.Kind && w.method == http.MethodPost && !exists {
+		if _, exists, _ := informer.GetIndexer().GetByKey(cache.MetaObjectToName(&w).String()); !exists && informer.awaits(w) {
 			informer.selects.Store(true)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
 	"sync"
@@ -118,7 +119,7 @@ type write struct {
 	metadata `json:"metadata"`
 
 	method   string
-	resource schema.GroupVersionResource
+	resource schema.GroupVersionResource // of an object that was created
 	at       time.Time
 }
 
@@ -177,14 +178,9 @@ func (w *writes) behind(object types.NamespacedName) bool {
 	return false
 }
 
-// has reports whether a cache that holds the object so, or nil if it does not, has the write or a later one.
-func (w *write) has(cached metav1.Object) bool {
-	switch {
-	case cached == nil:
-		return w.method != http.MethodPost
-	case cached.GetUID() != w.UID:
-		return true
-	case w.ResourceVersion == "": // the answer to a deletion was no object
+// isIn reports whether the object in a cache has the write or a later one.
+func (w *write) isIn(cached metav1.Object) bool {
+	if w.ResourceVersion == "" { // the answer to a deletion was no object
 		return cached.GetDeletionTimestamp() != nil
 	}
 	order, err := resourceversion.CompareResourceVersion(cached.GetResourceVersion(), w.ResourceVersion)
@@ -223,16 +219,11 @@ func parseWrite(request *http.Request, body []byte) (write, bool) {
 		if json.Unmarshal(body, &status) != nil || status.Details == nil {
 			return w, false
 		}
-		w.Kind, w.Name, w.UID = "", status.Details.Name, status.Details.UID
-		if _, path, ok := strings.Cut(request.URL.Path, "/namespaces/"); ok {
-			w.Namespace, _, _ = strings.Cut(path, "/")
+		w.Name, w.UID = status.Details.Name, status.Details.UID
+		if _, rest, ok := strings.Cut(request.URL.Path, "/namespaces/"); ok {
+			w.Namespace, _, _ = strings.Cut(rest, "/")
 		}
 	}
-	_, rest, _ := strings.Cut(request.URL.Path, "/"+w.APIVersion+"/")
-	parts := strings.Split(rest, "/")
-	if len(parts) > 2 && parts[0] == "namespaces" {
-		parts = parts[2:]
-	}
-	w.resource = w.GroupVersionKind().GroupVersion().WithResource(parts[0])
+	w.resource = w.GroupVersionKind().GroupVersion().WithResource(path.Base(request.URL.Path))
 	return w, w.UID != ""
 }

@@ -54,7 +54,8 @@ func TestWrites_CacheLacksTheLastWrite_IsBehind(t *testing.T) {
 		"NotDeletedYet":    {method: http.MethodDelete, answer: `{"kind":"Status","details":{"name":"one","uid":"1"}}`, cached: at("9"), want: true},
 		"Terminating":      {method: http.MethodDelete, answer: `{"kind":"Status","details":{"name":"one","uid":"1"}}`, cached: at("9", deleting)},
 		"Gone":             {method: http.MethodDelete, answer: `{"kind":"Status","details":{"name":"one","uid":"1"}}`},
-		"OtherKind":        {method: http.MethodPut, answer: `{"kind":"Secret","metadata":{"name":"one","namespace":"default","uid":"1","resourceVersion":"10"}}`, cached: at("9")},
+		"OtherKind":        {method: http.MethodPost, answer: `{"kind":"Secret","metadata":{"name":"one","namespace":"default","uid":"1","resourceVersion":"10"}}`},
+		"Subresource":      {method: http.MethodPut, answer: `{"kind":"Scale","metadata":{"name":"one","namespace":"default","uid":"1","resourceVersion":"10"}}`, cached: at("9"), want: true},
 		"NoObject":         {method: http.MethodPost, answer: `{"kind":"TokenReview","metadata":{}}`},
 		"FinalizerRemoved": {method: http.MethodPatch, answer: `{"kind":"ConfigMap","metadata":{"name":"one","namespace":"default","uid":"1","resourceVersion":"9","deletionTimestamp":"2026-01-01T00:00:00Z"}}`, cached: at("9", deleting), want: true},
 	} {
