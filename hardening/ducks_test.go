@@ -301,13 +301,29 @@ func TestDucks_AnswerOfTheAPIServer_IsOneWarning(t *testing.T) {
 func TestDucks_CacheLacksOwnWrite_IsBehind(t *testing.T) {
 	_, hardened := newDucks(t, object("Topic", "good", nil))
 	await(t, hardened, topics)
-	for version, want := range map[string]bool{"999": false, "1000": true} {
+	for _, tc := range []struct {
+		method, path, name, version string
+		want                        bool
+	}{
+		{http.MethodPatch, "topics/good/status", "good", "999", false},
+		{http.MethodPatch, "topics/good/status", "good", "1000", true},
+		{http.MethodPost, "topics", "good", "999", false},
+		{http.MethodPost, "topics", "new", "1000", true},
+		{http.MethodPost, "others", "new", "1000", false},
+	} {
 		w := newWrites(&hardened.(*factory).process.informers)
-		request := httptest.NewRequestWithContext(t.Context(), http.MethodPatch, "/apis/net.example.com/v1/namespaces/default/topics/good/status", nil)
-		written, ok := parseWrite(request, []byte(`{"apiVersion":"net.example.com/v1","kind":"Topic","metadata":{"namespace":"default","name":"good","uid":"1","resourceVersion":"`+version+`"}}`))
-		w.record(one, written)
-		if behind := w.behind(one); !ok || behind != want {
-			t.Errorf("after a write at resourceVersion %q, the cache is behind: %t", version, behind)
+		request := httptest.NewRequestWithContext(t.Context(), tc.method, "/apis/net.example.com/v1/namespaces/default/"+tc.path, nil)
+		written := object("Topic", tc.name, nil)
+		written.SetResourceVersion(tc.version)
+		response, err := answer(http.StatusOK, written)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err = recordWrite(request, response, func(written write) { w.record(one, written) }); err != nil {
+			t.Fatal(err)
+		}
+		if behind := w.behind(one); behind != tc.want {
+			t.Errorf("after %+v, the cache is behind: %t", tc, behind)
 		}
 	}
 }

@@ -115,19 +115,13 @@ type writes struct {
 
 // write is the result of a request.
 type write struct {
-	metav1.TypeMeta
-	metadata `json:"metadata"`
+	metav1.PartialObjectMetadata
+	// Details have the object in the response to a deletion that has no object.
+	Details metav1.StatusDetails `json:"details"`
 
 	method   string
 	resource schema.GroupVersionResource // of an object that was created
 	at       time.Time
-}
-
-// metadata is an ObjectMeta whose managedFields, the largest field, are not decoded.
-type metadata struct {
-	metav1.ObjectMeta
-
-	ManagedFields json.RawMessage `json:"managedFields"`
 }
 
 func newWrites(i *informers) *writes {
@@ -192,7 +186,7 @@ func (w *write) isIn(cached metav1.Object) bool {
 	return err != nil || order >= 0
 }
 
-// recordWrite records the response to a write.
+// recordWrite records the object in the response to a write, if there is one.
 func recordWrite(request *http.Request, response *http.Response, record func(write)) error {
 	if request.Method == http.MethodGet || response.StatusCode >= http.StatusMultipleChoices ||
 		request.URL.Query().Has("dryRun") || !strings.HasPrefix(response.Header.Get("Content-Type"), "application/json") {
@@ -202,28 +196,16 @@ func recordWrite(request *http.Request, response *http.Response, record func(wri
 	if err != nil {
 		return err
 	}
-	if written, ok := parseWrite(request, body); ok {
-		record(written)
-	}
-	return nil
-}
-
-// parseWrite returns the object in a response, if there is one. The client reports an error of decoding.
-func parseWrite(request *http.Request, body []byte) (write, bool) {
 	w := write{method: request.Method}
-	if json.Unmarshal(body, &w) != nil {
-		return w, false
-	}
-	if w.Kind == "Status" && request.Method == http.MethodDelete {
-		var status metav1.Status
-		if json.Unmarshal(body, &status) != nil || status.Details == nil {
-			return w, false
-		}
-		w.Name, w.UID = status.Details.Name, status.Details.UID
-		if _, rest, ok := strings.Cut(request.URL.Path, "/namespaces/"); ok {
-			w.Namespace, _, _ = strings.Cut(rest, "/")
-		}
+	_ = json.Unmarshal(body, &w) // the client reports an error
+	if w.Kind == "Status" {
+		w.Name, w.UID = w.Details.Name, w.Details.UID
+		_, rest, _ := strings.Cut(request.URL.Path, "/namespaces/")
+		w.Namespace, _, _ = strings.Cut(rest, "/")
 	}
 	w.resource = w.GroupVersionKind().GroupVersion().WithResource(path.Base(request.URL.Path))
-	return w, w.UID != ""
+	if w.UID != "" {
+		record(w)
+	}
+	return nil
 }
