@@ -99,32 +99,26 @@ func (h *hardened) wrap() controller.Reconciler {
 	admits, isAdmission := h.inner.(webhook.AdmissionController)
 	stateless, isStateless := h.inner.(webhook.StatelessAdmissionController)
 	converts, isConversion := h.inner.(webhook.ConversionController)
-	l, a, c := leaderAware{aware, h}, admission{admits, h.process}, conversion{converts, h.process}
+	l, a, c := leaderAware{h, aware}, admission{admits, h.process}, conversion{converts, h.process}
 	switch {
 	case isAware && isAdmission && isStateless:
 		return struct {
-			*hardened
 			leaderAware
 			admission
 			webhook.StatelessAdmissionController
-		}{h, l, a, stateless}
+		}{l, a, stateless}
 	case isAware && isAdmission:
 		return struct {
-			*hardened
 			leaderAware
 			admission
-		}{h, l, a}
+		}{l, a}
 	case isAware && isConversion:
 		return struct {
-			*hardened
 			leaderAware
 			conversion
-		}{h, l, c}
+		}{l, c}
 	case isAware:
-		return struct {
-			*hardened
-			leaderAware
-		}{h, l}
+		return l
 	case isAdmission || isConversion:
 		return h.inner // sharedmain starts it without leader election only
 	default:

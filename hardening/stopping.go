@@ -66,18 +66,17 @@ func (w *work) detach(signal context.Context) context.Context {
 
 // leaderAware cancels the reconciliations of a bucket whose lease is lost: upstream lets them write although another process leads.
 type leaderAware struct {
+	*hardened
 	reconciler.LeaderAware
-
-	hardened *hardened
 }
 
 // Demote implements reconciler.LeaderAware. client-go calls it without Promote, too.
 func (l leaderAware) Demote(bucket reconciler.Bucket) {
 	l.LeaderAware.Demote(bucket)
-	if l.hardened.process.off[stopping] {
+	if l.process.off[stopping] {
 		return
 	}
-	for object, cancel := range l.hardened.running.Range {
+	for object, cancel := range l.running.Range {
 		key, _ := object.(types.NamespacedName)
 		if cancel, ok := cancel.(context.CancelCauseFunc); ok && bucket.Has(key) {
 			// Requests fail with the cause, which is no failure of the object.
