@@ -206,12 +206,9 @@ func withQuietRequests(ctx context.Context) context.Context {
 		return ctx
 	}
 	cfg, err := sharedmain.GetLoggingConfig(ctx)
-	if err != nil {
-		return ctx
-	}
 	// Package logging has this default, and others for what is left out.
 	zapConfig := map[string]any{"encoding": "json"}
-	if cfg.LoggingConfig != "" && json.Unmarshal([]byte(cfg.LoggingConfig), &zapConfig) != nil || zapConfig["encoding"] != "json" {
+	if err != nil || cfg.LoggingConfig != "" && json.Unmarshal([]byte(cfg.LoggingConfig), &zapConfig) != nil || zapConfig["encoding"] != "json" {
 		return ctx
 	}
 	zapConfig["encoding"] = quietEncoding
