@@ -8,6 +8,7 @@ package hardening
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -128,17 +129,11 @@ func (a admission) withFields(request *admissionv1.AdmissionRequest, response *a
 // reduced returns the part of a patch of raw that is not due to its decoding to object and encoding again. Parents of a changed field may be missing in
 // raw, so a merge patch is made of it first.
 func reduced(raw []byte, object any, patch []byte) ([]byte, error) {
-	decoded, err := jsonpatch.DecodePatch(patch)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // ignored
-	}
-	patched, err := decoded.Apply(raw)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // ignored
-	}
+	decoded, decodeErr := jsonpatch.DecodePatch(patch)
+	patched, applyErr := decoded.Apply(raw)
 	changes, err := duck.CreateMergePatch(object, json.RawMessage(patched))
-	if err != nil || string(changes) == "{}" {
-		return nil, err //nolint:wrapcheck // ignored
+	if err = errors.Join(decodeErr, applyErr, err); err != nil || string(changes) == "{}" {
+		return nil, err
 	}
 	merged, err := jsonpatch.MergePatch(raw, changes)
 	if err != nil {
