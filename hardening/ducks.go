@@ -79,7 +79,12 @@ func (f *factory) Get(_ context.Context, gvr schema.GroupVersionResource) (cache
 		return f.inner.Get(f.ctx, gvr) //nolint:wrapcheck // it is the result
 	}
 	for {
-		e, err := f.get(gvr)
+		f.mu.Lock()
+		if f.entries[gvr] == nil {
+			f.entries[gvr] = f.start(gvr)
+		}
+		e, err := f.entries[gvr], f.entries[gvr].err
+		f.mu.Unlock()
 		switch {
 		case e.informer.HasSynced():
 			return e.informer, cache.NewGenericLister(e.informer.GetIndexer(), gvr.GroupResource()), nil
@@ -90,16 +95,6 @@ func (f *factory) Get(_ context.Context, gvr schema.GroupVersionResource) (cache
 		}
 		time.Sleep(10 * time.Millisecond) //nolint:forbidigo // a condition without an event
 	}
-}
-
-// get returns the informer of a resource, and the error of its last list.
-func (f *factory) get(gvr schema.GroupVersionResource) (*entry, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.entries[gvr] == nil {
-		f.entries[gvr] = f.start(gvr)
-	}
-	return f.entries[gvr], f.entries[gvr].err
 }
 
 // start runs the informer of a resource until the process ends. It queries discovery first, and again after a denial: the API server checks permissions
