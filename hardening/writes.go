@@ -25,6 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/clock"
 )
 
@@ -189,7 +190,7 @@ func (w *write) isIn(cached metav1.Object) bool {
 // recordWrite records the object in the response to a write, if there is one.
 func recordWrite(request *http.Request, response *http.Response, record func(write)) error {
 	if request.Method == http.MethodGet || response.StatusCode >= http.StatusMultipleChoices ||
-		request.URL.Query().Has("dryRun") || !strings.HasPrefix(response.Header.Get("Content-Type"), "application/json") {
+		request.URL.Query().Has("dryRun") || !strings.HasPrefix(response.Header.Get("Content-Type"), "application/") {
 		return nil
 	}
 	body, err := readBody(response)
@@ -197,7 +198,12 @@ func recordWrite(request *http.Request, response *http.Response, record func(wri
 		return err
 	}
 	w := write{method: request.Method}
-	_ = json.Unmarshal(body, &w) // the client reports an error
+	// The clients of built-in kinds receive protobuf, those of others JSON. The client reports an error of decoding.
+	if !bytes.HasPrefix(body, []byte("{")) {
+		object, _, _ := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
+		body, _ = json.Marshal(object)
+	}
+	_ = json.Unmarshal(body, &w)
 	if w.Kind == "Status" {
 		w.Name, w.UID = w.Details.Name, w.Details.UID
 		_, rest, _ := strings.Cut(request.URL.Path, "/namespaces/")

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package hardening
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -16,6 +17,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	clocktesting "k8s.io/utils/clock/testing"
 
@@ -107,6 +114,62 @@ func send(t *testing.T, w *writes, method, url, want string) {
 	if body, err := io.ReadAll(response.Body); err != nil || !strings.Contains(string(body), want) {
 		t.Errorf("the response is %s, %v", body, err)
 	}
+}
+
+// The clients of built-in kinds send and receive protobuf.
+func TestWrites_BuiltInKind_IsBehindUntilTheCacheHasIt(t *testing.T) {
+	deleted := &metav1.Status{Status: metav1.StatusSuccess, Details: &metav1.StatusDetails{Name: one.Name, UID: "1"}}
+	for name, tc := range map[string]struct {
+		write  func(ctx context.Context, client typedcorev1.ConfigMapInterface) error
+		kind   string
+		answer runtime.Object
+		cached []*corev1.ConfigMap
+		want   bool
+	}{
+		"NotCreatedYet": {createOne, "ConfigMap", at("10"), nil, true},
+		"Created":       {createOne, "ConfigMap", at("10"), []*corev1.ConfigMap{at("10")}, false},
+		"NotDeletedYet": {deleteOne, "Status", deleted, []*corev1.ConfigMap{at("10")}, true},
+		"Gone":          {deleteOne, "Status", deleted, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, _ := newProcess(t)
+			config := &rest.Config{Host: "http://a", Transport: roundTripper(func(request *http.Request) (*http.Response, error) {
+				var body bytes.Buffer
+				tc.answer.GetObjectKind().SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(tc.kind))
+				err := protobuf.NewSerializer(scheme.Scheme, scheme.Scheme).Encode(tc.answer, &body)
+				contentType, _, _ := strings.Cut(request.Header.Get("Accept"), ",")
+				return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {contentType}}, Body: io.NopCloser(&body)}, err
+			})}
+			config.Wrap(func(inner http.RoundTripper) http.RoundTripper { return &transport{inner, p} })
+			client, err := kubernetes.NewForConfig(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			store := cache.NewSharedIndexInformer(nil, &corev1.ConfigMap{}, 0, cache.Indexers{})
+			for _, cm := range tc.cached {
+				if err := store.GetIndexer().Add(cm); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p.informers.all.Store(p.wrap("ConfigMap", store), nil)
+			w := newWrites(&p.informers)
+			if err := tc.write(w.recording(t.Context(), one), client.CoreV1().ConfigMaps(one.Namespace)); err != nil {
+				t.Fatal(err)
+			}
+			if got := w.behind(one); got != tc.want {
+				t.Errorf("behind() = %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
+func createOne(ctx context.Context, client typedcorev1.ConfigMapInterface) error {
+	_, err := client.Create(ctx, at(""), metav1.CreateOptions{})
+	return err
+}
+
+func deleteOne(ctx context.Context, client typedcorev1.ConfigMapInterface) error {
+	return client.Delete(ctx, one.Name, metav1.DeleteOptions{})
 }
 
 func TestWrites_InformerSelectsOtherObjects_IsFoundOutOnce(t *testing.T) {
