@@ -5,7 +5,24 @@
 # Holds the parts of the nightly tier that test the template and its products, which no fork has, for hack/nightly.sh to source.
 
 # shellcheck disable=SC2154 # hack/nightly.sh sets it, and hack/test.sh reads it
-nightly_parts="${nightly_parts} mutants fuzz lines zoo images website peers user versions forks"
+nightly_parts="${nightly_parts} installations mutants fuzz lines zoo images website peers user versions forks"
+
+# installations runs the suites that need no more than config/, as make test does, on config/ as it is, which serves v1 alone, and without webhooks.
+installations() {
+  local -a suites environment
+  mapfile -t suites < <(grep -rl --include='*_test.go' 'harness\.Main(m)' test | xargs -n 1 dirname | sort -u)
+  suites=(-tags= -short -p 3 "${suites[@]/#/./}")
+  mkdir "${work}/no-webhooks"
+  if ! build_environment || ! go tool localcluster exec kubectl kustomize kustomize/overlays/no-webhooks >"${work}/no-webhooks/all.yaml"; then
+    failed+=("each installation")
+    return
+  fi
+  environment=("${work}/run" --)
+  run "v1 alone" . "${suites[@]}"
+  environment=(env LOCALCLUSTER_KUBERNETES=1.36 "${work}/run" "--config=${work}/no-webhooks" --)
+  # These tests create subjects that the webhook is to bind.
+  run "without webhooks" . "${suites[@]}" -skip '_(DeletedWhileSubjects|Job_IsBound|OlderOneCannotBind|IsInThePatch)'
+}
 
 mutants() { part "the faults of hack/mutants" hack/mutants.sh; }
 

@@ -60,9 +60,8 @@ gotestsum="$(go -C hack/tools/lint tool -n gotestsum)"
 readonly gotestsum
 failed=()
 runs=0
-# environment is the path of the program that starts the environment in which run runs go test, while suites share one. It serves all versions and runs
-# hooks, which some suites use.
-environment=''
+# environment is the command that starts the environment in which run runs go test, while suites share one.
+environment=()
 
 # run TITLE MODULE ARGUMENT... runs go test in the module's folder. The tests of a module that a fork has removed are left out.
 run() {
@@ -75,7 +74,7 @@ run() {
   runs=$((runs + 1))
   n="$(printf %03d "${runs}")"
   printf '\n== test: %s\n' "${title}"
-  ${environment:+"${environment}" --versions=all --config=config --config=kustomize/overlays/hooks --} "${gotestsum}" --format pkgname-and-test-fails --format-hide-empty-pkg \
+  "${environment[@]}" "${gotestsum}" --format pkgname-and-test-fails --format-hide-empty-pkg \
     --jsonfile-timing-events "${work}/${n}.json" --raw-command -- \
     go -C "${module}" test -json -debug-actiongraph "${work}/${n}.actions" "${flags[@]}" "$@" || failed+=("${title}")
   echo "-- test: ${title}: $((SECONDS - started)) s"
@@ -89,10 +88,14 @@ units() {
   run "the operator, without a cluster" . "$@" ${packages}
 }
 
-# suites FLAG... runs the suites.
+# build_environment builds the program that starts an environment.
+build_environment() { go build -o "${work}/run" github.com/mallard-dev/mallard/localcluster/env/cmd/run; }
+
+# suites FLAG... runs the suites. Some of them need all versions, or hooks.
 suites() {
-  local packages longest='/test/(availability|docs|fork|kind|operations|tenants)$' environment="${work}/run"
-  go build -o "${environment}" github.com/mallard-dev/mallard/localcluster/env/cmd/run || { failed+=("suites"); return; }
+  local packages longest='/test/(availability|docs|fork|kind|operations|tenants)$'
+  local -a environment=("${work}/run" --versions=all --config=config --config=kustomize/overlays/hooks --)
+  build_environment || { failed+=("suites"); return; }
   # make verify tests the repository. A suite waits for its control plane about half of the time, so that three keep two processors busy. The
   # longest are first, so that none of them runs alone at the end. The operator is not among the inputs that the go command sees, so that an
   # earlier result proves nothing.
