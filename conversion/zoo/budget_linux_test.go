@@ -7,7 +7,6 @@ package zoo
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -18,15 +17,16 @@ import (
 // root is the folder of the repository, whose own API is the sample.
 const root = "../.."
 
-// The budgets are times of the CPU, including those of child processes, because a busy machine changes these less than the time that passes.
+// The budgets are times of the CPU, including those of child processes, because a busy machine changes these less than the time that passes. mostOfLargest
+// is for the generator, and mostOfTests for the compiled tests, of the APIs with the most kinds, versions and generated code.
 const (
-	mostOfSample = 3 * time.Second
-	// mostOfLargest is for the generator, and mostOfTests for the compiled tests, of the APIs with the most kinds, versions and generated code.
 	mostOfLargest = 8 * time.Second
 	mostOfTests   = 15 * time.Second
 )
 
-func TestBudget_Sample_GeneratorIsWithin(t *testing.T) {
+// TestBudget_Sample_GeneratorNeedsLessThanDeepcopyGen compares the generator with that of Kubernetes for deep copies of the same packages, because any
+// time would be a matter of the machine.
+func TestBudget_Sample_GeneratorNeedsLessThanDeepcopyGen(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(root, "pkg/apis/samples")); err != nil {
 		return // a fork has other APIs
 	}
@@ -42,8 +42,11 @@ func TestBudget_Sample_GeneratorIsWithin(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(p.dir, "pkg/apis"), os.DirFS(filepath.Join(root, "pkg/apis"))); err != nil {
 		t.Fatal(err)
 	}
-	const versions = "./pkg/apis/samples/v1alpha1,./pkg/apis/samples/v1beta1,./pkg/apis/samples/v1"
-	expectWithin(t, "generator", mostOfSample, p.generating(t, versions))
+	versions := []string{"./pkg/apis/samples/v1alpha1", "./pkg/apis/samples/v1beta1", "./pkg/apis/samples/v1"}
+	peer := filepath.Join(t.TempDir(), "deepcopy-gen")
+	new(usage).run(t, p.Command(t.Context(), "go", "-C", filepath.Join(absolute, "hack/tools"), "build", "-o", peer, "k8s.io/code-generator/cmd/deepcopy-gen"))
+	most := p.least(t, peer, append([]string{"--output-file", "zz_generated.deepcopy.go"}, versions...)...)
+	expectWithin(t, "generator", most.cpu, p.generating(t, strings.Join(versions, ",")))
 }
 
 func TestBudget_LargestAPIs_GeneratorAndTestsAreWithin(t *testing.T) {
@@ -61,13 +64,24 @@ func TestBudget_LargestAPIs_GeneratorAndTestsAreWithin(t *testing.T) {
 	}
 }
 
-// generating runs assign-gen, once the packages that it reads are compiled.
-func (p *Project) generating(t *testing.T, versions string) (used usage) {
+// generating runs assign-gen.
+func (p *Project) generating(t *testing.T, versions string) usage {
 	t.Helper()
-	command := func() *exec.Cmd { return p.Command(t.Context(), builtGenerator(t), "--input-dirs", versions) }
-	new(usage).run(t, command())
-	used.run(t, command())
-	return used
+	return p.least(t, builtGenerator(t), "--input-dirs", versions)
+}
+
+// least runs a generator several times, and returns the least usage: packages that are not compiled yet, files that the kernel does not have in its
+// cache, and other processes only add to a run.
+func (p *Project) least(t *testing.T, generator string, args ...string) (least usage) {
+	t.Helper()
+	for range 4 {
+		var used usage
+		used.run(t, p.Command(t.Context(), generator, args...))
+		if least.cpu == 0 || used.cpu < least.cpu {
+			least = used
+		}
+	}
+	return least
 }
 
 func expectWithin(t *testing.T, name string, most time.Duration, used usage) {
