@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,13 +60,12 @@ func (p *process) reportUnsynced(stop <-chan struct{}) {
 
 // have reports whether no cache lacks a write. An object that no informer watches is in none.
 func (i *informers) have(w write) bool {
-	for _, informer := range i.list() {
-		item, exists, _ := informer.GetIndexer().GetByKey(cache.MetaObjectToName(&w).String())
-		if cached, ok := item.(metav1.Object); ok && cached.GetUID() == w.UID && !w.isIn(cached) || !exists && informer.awaits(w) {
-			return false
-		}
-	}
-	return true
+	key := cache.MetaObjectToName(&w).String()
+	return !slices.ContainsFunc(i.list(), func(informer *informer) bool {
+		item, exists, _ := informer.GetIndexer().GetByKey(key) // a cache in memory has no errors
+		cached, ok := item.(metav1.Object)
+		return ok && cached.GetUID() == w.UID && !w.isIn(cached) || !exists && informer.awaits(w)
+	})
 }
 
 // awaits reports whether an object that was created will be in the cache of the informer.
