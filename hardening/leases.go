@@ -34,29 +34,28 @@ type renewal struct {
 func (t *transport) send(request *http.Request) (*http.Response, error) {
 	// Each attempt of client-go ends with the renew deadline, unless the client has a timeout, which is in the query.
 	deadline, limited := request.Context().Deadline()
-	elections := "/apis/coordination.k8s.io/v1/namespaces/" + os.Getenv(system.NamespaceEnvKey) + "/leases/"
 	if t.process.off[renewals] || !limited || request.Method != http.MethodPut || request.GetBody == nil || request.URL.RawQuery != "" ||
-		!strings.Contains(request.URL.Path, elections) {
+		!strings.Contains(request.URL.Path, "/apis/coordination.k8s.io/v1/namespaces/"+os.Getenv(system.NamespaceEnvKey)+"/leases/") {
 		return t.inner.RoundTrip(request) //nolint:wrapcheck // it is not ours
 	}
-	next := renewal{at: time.Now()}
+	key, next := request.URL.String(), renewal{at: time.Now()}
 	if reader, err := request.GetBody(); err == nil {
 		body, _ := io.ReadAll(reader)
 		// The clients of built-in kinds send protobuf. What cannot be decoded is a lease that expires at once.
 		_, _, _ = scheme.Codecs.UniversalDeserializer().Decode(body, nil, &next.lease)
 	}
 	next.lease.ResourceVersion, next.lease.ManagedFields, next.lease.Spec.RenewTime = "", nil, nil // each write changes them
-	known, _ := t.process.renewals.LoadAndDelete(request.URL.String())
+	known, _ := t.process.renewals.LoadAndDelete(key)
 	if last, _ := known.(renewal); deadline.Add(2*next.at.Sub(last.at)).Before(last.expires) && reflect.DeepEqual(next.lease, last.lease) {
 		next.expires = last.expires
-		t.process.renewals.Store(request.URL.String(), next)
+		t.process.renewals.Store(key, next)
 		header := http.Header{"Content-Type": request.Header["Content-Type"]}
 		return &http.Response{StatusCode: http.StatusOK, Header: header, Body: request.Body, Request: request}, nil
 	}
 	response, err := t.inner.RoundTrip(request)
 	if err == nil && response.StatusCode == http.StatusOK {
 		next.expires = next.at.Add(time.Duration(ptr.Deref(next.lease.Spec.LeaseDurationSeconds, 0)) * time.Second)
-		t.process.renewals.Store(request.URL.String(), next)
+		t.process.renewals.Store(key, next)
 	}
 	return response, err //nolint:wrapcheck // it is not ours
 }
